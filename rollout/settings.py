@@ -1,0 +1,86 @@
+"""What a user may set: the schemas of `rollout_*` variables, and the frozen `Host` that all other rooms take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Secret:
+    """A text that hides itself: it shows as `***` wherever it is printed, logged or turned into JSON by mistake."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the text itself, for the one place that hands it to a program's standard input."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "***"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+class FixRelease(BaseModel):
+    """The release to which a series is taken, and whether it carries the InnoDB LRU fix."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: str = Field(description="upstream version, such as 11.8.10")
+    carries_lru_fix: bool = True
+
+
+class Settings(BaseModel):
+    """The `rollout_*` variables of one host, their prefix taken off. Each default is what a careful DBA would choose."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fix_releases: dict[str, FixRelease] = Field(default_factory=dict, description="adds to the table, keyed by series")
+    allocator: Literal["jemalloc", "keep"] = "jemalloc"
+    malloc_conf: str = Field(default="", description="value of MALLOC_CONF in the drop-in, empty for none")
+    environment: dict[str, str] = Field(default_factory=dict, description="more environment for the drop-in")
+    unit: str = Field(default="", description="systemd unit of the server, empty to find it on the host")
+    defaults_file: str = Field(default="", description="option file on the host for the database login")
+    backup_directory: str = "/var/backups/rollout"
+    backup_method: Literal["mariadb-backup", "mariadb-dump", "none"] = "mariadb-backup"
+    soak_seconds: float = Field(default=120.0, ge=0)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How to reach one host. `recording` is the folder that a recorded host is read from."""
+
+    kind: Literal["ssh", "local", "recorded"] = "ssh"
+    address: str = ""
+    port: int | None = None
+    user: str | None = None
+    password: Secret | None = None
+    private_key_file: Path | None = None
+    become: bool = False
+    become_user: str = "root"
+    become_password: Secret | None = None
+    connect_timeout_seconds: float = 10.0
+    host_key_policy: Literal["strict", "accept-new"] = "strict"
+    known_hosts_file: Path | None = None
+    ssh_args: tuple[str, ...] = ()
+    recording: Path | None = None
+
+
+@dataclass(frozen=True)
+class Host:
+    """One row of the inventory, resolved. `groups` run from the outermost to the innermost; `variables` are raw."""
+
+    name: str
+    connection: Connection
+    settings: Settings = field(default_factory=Settings)
+    groups: tuple[str, ...] = ()
+    variables: Mapping[str, Any] = field(default_factory=dict)
