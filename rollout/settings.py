@@ -40,7 +40,7 @@ class FixRelease(BaseModel):
 
 
 class Settings(BaseModel):
-    """The `rollout_*` variables of one host, their prefix taken off. Each default is what a careful DBA would choose."""
+    """The `rollout_*` variables of one host, their prefix taken off. Defaults are what a careful DBA would take."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
