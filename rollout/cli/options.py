@@ -1,0 +1,97 @@
+"""The options that most commands share, as decorators, and the way from them to a list of hosts.
+
+A command that works on hosts takes one keyword for all of them:
+
+    @click.command()
+    @fleet_options
+    @forks_option
+    @state_option
+    @json_option
+    def command(fleet: FleetOptions, forks: int, state: Path, as_json: bool) -> None:
+        hosts = select_hosts(fleet)
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class FleetOptions:
+    """Which hosts are meant: `sources` as typed, Ansible's pattern `limit` (empty for none), exact `names`."""
+
+    sources: tuple[str, ...] = ()
+    limit: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> bool:
+        """Whether an inventory was named at all; `apply` goes by the plan file when none was."""
+        return bool(self.sources)
+
+
+def fleet_options(function: Command) -> Command:
+    """Add INVENTORY, -i, --limit and --host; the command gets them as one `fleet: FleetOptions`."""
+
+    @wraps(function)
+    def wrapper(
+        *args: Any,
+        inventory: str | None,
+        more_inventories: tuple[str, ...],
+        limit: str,
+        names: tuple[str, ...],
+        **rest: Any,
+    ) -> Any:
+        typed = ((inventory,) if inventory else ()) + more_inventories
+        return function(*args, fleet=FleetOptions(typed or _from_environment(), limit, names), **rest)
+
+    for decorate in reversed(_FLEET):
+        wrapper = decorate(wrapper)
+    return wrapper
+
+
+def _from_environment() -> tuple[str, ...]:
+    """Read ROLLOUT_INVENTORY; only an inventory on the command line takes its place."""
+    source = os.environ.get("ROLLOUT_INVENTORY", "")
+    return (source,) if source else ()
+
+
+_FLEET: tuple[Callable[[Command], Command], ...] = (
+    click.argument("inventory", required=False),
+    click.option(
+        "-i",
+        "--inventory",
+        "more_inventories",
+        multiple=True,
+        metavar="INVENTORY",
+        help="Inventory file, directory, executable or list of hosts `db1,db2,`; repeatable. Also: ROLLOUT_INVENTORY.",
+    ),
+    click.option(
+        "-l", "--limit", default="", metavar="PATTERN", help="Only hosts of this pattern, as Ansible reads it."
+    ),
+    click.option(
+        "--host", "names", multiple=True, metavar="NAME", help="Only the host of exactly this name; repeatable."
+    ),
+)
+
+forks_option = click.option(
+    "-f", "--forks", type=click.IntRange(min=1), default=20, show_default=True, help="Hosts worked on at the same time."
+)
+state_option = click.option(
+    "--state-dir",
+    "state",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".rollout"),
+    envvar="ROLLOUT_STATE",
+    show_default=True,
+    show_envvar=True,
+    help="Folder of plans, journals and reports.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout, nothing else.")
