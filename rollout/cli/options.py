@@ -52,9 +52,10 @@ def fleet_options(function: Command) -> Command:
         typed = ((inventory,) if inventory else ()) + more_inventories
         return function(*args, fleet=FleetOptions(typed or _from_environment(), limit, names), **rest)
 
+    command: Command = wrapper
     for decorate in reversed(_FLEET):
-        wrapper = decorate(wrapper)
-    return wrapper
+        command = decorate(command)
+    return command
 
 
 def _from_environment() -> tuple[str, ...]:
