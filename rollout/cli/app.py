@@ -10,7 +10,9 @@ from rollout import __version__
 from rollout.errors import RolloutError
 
 # A command's module is loaded when the command is asked for: `rollout --help` must not pay for Fabric or numba.
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "predict": "Predict each server version for a described workload.",
+}
 
 
 class CommandTable(click.Group):
