@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from rollout.facts.unknown import Known
+from rollout.facts.unknown import Known, blank
 from rollout.versions import ServerVersion
 
 PackageManager = Literal["apt", "dnf", "zypper"]
@@ -435,6 +435,30 @@ class Replication:
 
 
 @dataclass(frozen=True)
+class KeptBackup:
+    """One backup below the backup directory; `checkpoints` is mariadb-backup's file of that name, empty for none."""
+
+    path: str
+    prepared: bool
+    size_bytes: int
+    checkpoints: str = ""
+
+
+@dataclass(frozen=True)
+class Trail:
+    """What the server and the program left behind on the host: logs, starts, backups, and who reads the LRU's counters.
+
+    `error_lines` and `loader_lines` are since the running server's start (the newest ones where there are many).
+    """
+
+    error_lines: Known[tuple[str, ...]]  # lines with [ERROR] of the error log and of the unit's journal
+    loader_lines: Known[tuple[str, ...]]  # complaints of ld.so in the unit's journal
+    invocations: Known[tuple[str, ...]]  # invocation ids of the unit in this boot's journal, oldest first
+    backups: Known[tuple[KeptBackup, ...]]
+    monitoring: Known[tuple[str, ...]]  # files and statement digests that read FREE_PAGE_CLOCK or pages made young
+
+
+@dataclass(frozen=True)
 class Facts:
     """One host at one moment (`taken_at`, UTC, the controller's clock)."""
 
@@ -452,4 +476,5 @@ class Facts:
     workload: Workload
     storage: Storage
     replication: Replication
+    trail: Trail = field(default_factory=lambda: blank(Trail, "the probe did not look"))
     notes: tuple[str, ...] = field(default=())  # what a person should know of how the probe went
