@@ -12,7 +12,9 @@ from rollout.facts.model import Facts, Package, PackageSource, PackageVersion
 from rollout.facts.unknown import Unknown, blank, known_or
 from rollout.versions import ServerVersion
 
-DOMAINS = ("system", "packages", "server", "allocator", "memory", "pool", "workload", "storage", "replication")
+DOMAINS = (
+    *("system", "packages", "server", "allocator", "memory", "pool", "workload", "storage", "replication", "trail"),
+)
 
 
 def dark(reason: str = "nobody looked") -> Facts:
