@@ -53,11 +53,16 @@ class Settings(BaseModel):
     backup_directory: str = "/var/backups/rollout"
     backup_method: Literal["mariadb-backup", "mariadb-dump", "none"] = "mariadb-backup"
     soak_seconds: float = Field(default=120.0, ge=0)
+    recording: str = Field(default="", description="folder of a recorded host, relative to the file that names it")
 
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach one host. `recording` is the folder that a recorded host is read from."""
+    """How to reach one host. None and empty mean: not said in the inventory, so the user's ssh_config may say it.
+
+    `proxy_jump` holds hops as `ssh -J` takes them, `user@host:port` parted by commas, or `none`. `recording` is the
+    folder that a recorded host is read from.
+    """
 
     kind: Literal["ssh", "local", "recorded"] = "ssh"
     address: str = ""
@@ -65,13 +70,17 @@ class Connection:
     user: str | None = None
     password: Secret | None = None
     private_key_file: Path | None = None
+    private_key_passphrase: Secret | None = None
     become: bool = False
     become_user: str = "root"
     become_password: Secret | None = None
     connect_timeout_seconds: float = 10.0
     host_key_policy: Literal["strict", "accept-new"] = "strict"
     known_hosts_file: Path | None = None
-    ssh_args: tuple[str, ...] = ()
+    host_key_alias: str | None = None
+    proxy_jump: str | None = None
+    proxy_command: str | None = None
+    ssh_config_file: Path | None = None
     recording: Path | None = None
 
 

@@ -20,6 +20,13 @@ from typing import Any
 
 import click
 
+from rollout.errors import UsageProblem
+from rollout.inventory.hosts import refuse_vault, resolve
+from rollout.inventory.model import Inventory
+from rollout.inventory.selection import choose, unmatched
+from rollout.inventory.sources import load_inventory
+from rollout.settings import Host
+
 Command = Callable[..., Any]
 
 
@@ -96,3 +103,25 @@ state_option = click.option(
     help="Folder of plans, journals and reports.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout, nothing else.")
+
+
+def read_inventory(fleet: FleetOptions) -> Inventory:
+    """Read the inventories that were named. Raises `UsageProblem` when none was, `ConfigProblem` for mistakes."""
+    if not fleet.given:
+        raise UsageProblem(
+            "no inventory was named", hint="name one as `rollout COMMAND inventory.yml`, or set ROLLOUT_INVENTORY"
+        )
+    return load_inventory(fleet.sources)
+
+
+def select_names(fleet: FleetOptions, inventory: Inventory, pattern: str = "") -> list[str]:
+    """Name the hosts that were asked for, in order; terms of --limit that match nothing are warned of on stderr."""
+    for term in unmatched(inventory, fleet.limit) if fleet.limit else ():
+        click.echo(f"rollout: --limit: '{term}' matches no host and no group", err=True)
+    return choose(inventory, pattern=pattern, limit=fleet.limit, names=fleet.names)
+
+
+def select_hosts(fleet: FleetOptions) -> list[Host]:
+    """Resolve the hosts that were asked for. Raises `UsageProblem` or `ConfigProblem`, with all mistakes at once."""
+    inventory = read_inventory(fleet)
+    return resolve(inventory, select_names(fleet, inventory), refuse_vault)

@@ -1,0 +1,63 @@
+"""`rollout inventory`: what an inventory means, in the words of `ansible-inventory --list`."""
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rollout.cli.options import FleetOptions, fleet_options, json_option, read_inventory, select_hosts, select_names
+from rollout.inventory.listing import as_json as listing_json
+from rollout.inventory.listing import listing
+from rollout.settings import Host
+
+
+@click.command(
+    epilog="Example: rollout inventory inventory.yml --limit 'databases:!db3' --hosts",
+)
+@fleet_options
+@json_option
+@click.option("--hosts", "only_names", is_flag=True, help="Only the names of the hosts, one a line, in their order.")
+def command(fleet: FleetOptions, as_json: bool, only_names: bool) -> None:
+    """Show hosts, groups and variables of an inventory.
+
+    --json prints what `ansible-inventory --list` prints, values as written; without it every host is resolved, so
+    that all mistakes of the inventory come to light.
+    """
+    if as_json and only_names:
+        raise click.UsageError("--json and --hosts exclude each other")
+    if not (as_json or only_names):
+        _show(select_hosts(fleet))
+        return
+    inventory = read_inventory(fleet)
+    names = select_names(fleet, inventory)
+    click.echo(listing_json(listing(inventory, names)) if as_json else "\n".join(names))
+
+
+def _show(hosts: list[Host]) -> None:
+    table = Table("host", "connection", "user", "groups", "settings")
+    for host in hosts:
+        groups = ", ".join(name for name in host.groups if name != "all")
+        table.add_row(*map(_cell, (host.name, _way(host), host.connection.user or "", groups, _settings(host))))
+    Console().print(table)
+
+
+def _cell(text: str) -> str:
+    """Make a text safe for a terminal: no markup, no control characters but the line feed."""
+    return escape("".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text))
+
+
+def _way(host: Host) -> str:
+    """Say in a few words how a host is reached."""
+    connection = host.connection
+    if connection.kind == "recorded":
+        return f"recorded in {connection.recording}"
+    if connection.kind == "local":
+        return "this machine"
+    port = f" port {connection.port}" if connection.port else ""
+    jump = f" through {connection.proxy_jump}" if connection.proxy_jump else ""
+    return f"ssh {connection.address}{port}{jump}"
+
+
+def _settings(host: Host) -> str:
+    """Show the settings that were set, as their author named them."""
+    return "\n".join(f"{name}: {getattr(host.settings, name)}" for name in sorted(host.settings.model_fields_set))

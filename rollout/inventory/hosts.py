@@ -1,0 +1,95 @@
+"""From a row of the inventory to the frozen `Host` that all other rooms take."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rollout.errors import ConfigProblem, Mistake
+from rollout.inventory.connection import connection_of
+from rollout.inventory.model import HostRow, Inventory
+from rollout.inventory.templating import Resolver, TemplateProblem
+from rollout.inventory.validation import mistakes_of
+from rollout.inventory.variables import Variable, Variables, VaultText
+from rollout.settings import Connection, Host, Settings
+
+PREFIX = "rollout_"
+Decrypt = Callable[[VaultText], str]
+
+
+def refuse_vault(value: VaultText) -> str:
+    """Stand in where no vault password was given: say so, instead of handing out the envelope."""
+    raise TemplateProblem(
+        f"is encrypted by Ansible Vault ({value.envelope.split(chr(10))[0]}), and no password was given"
+    )
+
+
+def resolve(inventory: Inventory, names: Iterable[str], decrypt: Decrypt, extra: Variables | None = None) -> list[Host]:
+    """Resolve hosts by name; `extra` are the variables of a playbook, stronger than any of the inventory.
+
+    Raises `ConfigProblem` with the mistakes of all hosts, each once.
+    """
+    hosts: list[Host] = []
+    mistakes: dict[Mistake, None] = {}
+    for name in names:
+        host, wrong = _resolve_one(inventory, name, decrypt, extra or {})
+        mistakes.update(dict.fromkeys(wrong))
+        if host:
+            hosts.append(host)
+    if mistakes:
+        raise ConfigProblem(sorted(mistakes, key=lambda mistake: (mistake.file, mistake.line)))
+    return hosts
+
+
+def _resolve_one(
+    inventory: Inventory, name: str, decrypt: Decrypt, extra: Variables
+) -> tuple[Host | None, list[Mistake]]:
+    row = inventory.hosts[name]
+    variables = {**inventory.variables(name), **extra}
+    resolver = Resolver(inventory, name, variables, decrypt)
+    connection, mistakes = connection_of(name, variables, resolver)
+    settings, more = _settings_of(variables, resolver)
+    mistakes += more
+    if connection and settings and connection.kind == "recorded":
+        connection, more = _with_recording(row, connection, settings, variables)
+        mistakes += more
+    if mistakes or not connection or not settings:
+        return None, mistakes
+    raw = {key: variable.value for key, variable in variables.items()}
+    return Host(name, connection, settings, ("all", *row.groups), raw), []
+
+
+def _settings_of(variables: Variables, resolver: Resolver) -> tuple[Settings | None, list[Mistake]]:
+    own = {name: variable for name, variable in variables.items() if name.startswith(PREFIX)}
+    values: dict[str, Any] = {}
+    mistakes: list[Mistake] = []
+    for name, variable in own.items():
+        try:
+            values[name.removeprefix(PREFIX)] = resolver.value(name)
+        except TemplateProblem as problem:
+            mistakes.append(variable.mistake(name, str(problem)))
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        mistakes += mistakes_of(error, Settings, lambda path: _place(path, own), PREFIX)
+        return None, mistakes
+    return (None if mistakes else settings), mistakes
+
+
+def _place(path: tuple[str | int, ...], own: Mapping[str, Variable]) -> tuple[str, int]:
+    variable = own[PREFIX + str(path[0])]
+    return variable.file, variable.line_of(path[1:])
+
+
+def _with_recording(
+    row: HostRow, connection: Connection, settings: Settings, variables: Variables
+) -> tuple[Connection, list[Mistake]]:
+    """Find the folder of a recorded host: relative to the file that names it, else beside the inventory."""
+    if settings.recording:
+        folder = Path(variables[f"{PREFIX}recording"].file).absolute().parent / Path(settings.recording).expanduser()
+        return replace(connection, recording=folder), []
+    if "/" in row.name or row.name in (".", ".."):
+        return connection, [Mistake(row.source, 0, f"host '{row.name}' is no name of a folder: set rollout_recording")]
+    return replace(connection, recording=row.directory / row.name), []
