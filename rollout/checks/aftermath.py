@@ -1,5 +1,7 @@
 """Checks of what a rollout leaves behind: the log, the backup, and settings and dashboards that the fix outdates."""
 
+import re
+
 from rollout.checks.model import Judgement, Situation, asked, first_unknown, held, not_known, skipped
 from rollout.facts.unknown import Unknown, known_or
 from rollout.versions import ServerVersion, fix_status
@@ -51,13 +53,26 @@ def lru_monitoring(situation: Situation) -> Judgement:
 
 
 def error_log(situation: Situation) -> Judgement:
-    """Look for [ERROR] lines since the server's start."""
+    """Look for [ERROR] lines since the server's start; those that the start before had too are only a warning."""
     expected = "no [ERROR] since the start"
     lines = situation.after.trail.error_lines
     if isinstance(lines, Unknown):
         return not_known(expected, lines, "warn")
     evidence = asked("grep -F '[ERROR]' LOG", "\n".join(lines) or "(none)")
-    return held(not lines, expected, f"{len(lines)} lines, the last: {lines[-1]}" if lines else "none", evidence)
+    if not lines:
+        return Judgement("pass", expected, "none", evidence)
+    if situation.before is None:
+        return Judgement("warn", expected, f"{len(lines)} lines, the last: {lines[-1]}", evidence)
+    usual = {_words(line) for line in known_or(situation.before.trail.error_lines, ())}
+    new = [line for line in lines if _words(line) not in usual]
+    if new:
+        return Judgement("fail", expected, f"{len(new)} that are new, the last: {new[-1]}", evidence)
+    return Judgement("warn", expected, f"{len(lines)} lines, all of them known from before", evidence)
+
+
+def _words(line: str) -> str:
+    """Return what a line of the log says, without its time and its numbers."""
+    return re.sub(r"\d+", "0", line.partition("[ERROR]")[2])
 
 
 def backup(situation: Situation) -> Judgement:
@@ -67,12 +82,12 @@ def backup(situation: Situation) -> Judgement:
         return skipped("no backup is asked for", "nothing to look for")
     expected = f"a complete, prepared backup in {folder}"
     if isinstance(kept, Unknown):
-        return not_known(expected, kept)
+        return not_known(expected, kept, "warn")
     this = next((one for one in kept if one.path.rstrip("/") == folder.rstrip("/")), None)
     if this is None:
         listed = "\n".join(one.path for one in kept) or "(none)"
         return Judgement("fail", expected, "it is not there", asked("ls BACKUP_DIRECTORY", listed))
     evidence = asked(f"cat {folder}/*_checkpoints", this.checkpoints or "(no such file)")
-    problem = "" if this.prepared else "not prepared; "
-    problem += "" if this.size_bytes else "empty; "
-    return held(not problem, expected, problem.rstrip("; ") or f"prepared, {this.size_bytes} bytes", evidence)
+    missing = [word for word, there in (("prepared", this.prepared), ("filled", this.size_bytes > 0)) if not there]
+    found = f"not {', not '.join(missing)}" if missing else f"prepared, {this.size_bytes} bytes"
+    return held(not missing, expected, found, evidence)

@@ -109,3 +109,16 @@ def worst(results: Iterable[CheckResult]) -> Status:
     """Return the status of a host: the worst of its checks; `skip` when nothing was checked."""
     seen = {result.status for result in results}
     return next((status for status in _WORST_FIRST if status in seen), "skip")
+
+
+@dataclass(frozen=True)
+class HostResults:
+    """The results of one host, in the order of the checks."""
+
+    name: str
+    results: tuple[CheckResult, ...]
+
+    @property
+    def status(self) -> Status:
+        """The worst of its checks."""
+        return worst(self.results)

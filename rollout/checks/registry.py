@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 from rollout.checks.aftermath import backup, error_log, lru_monitoring, old_blocks
 from rollout.checks.allocator import allocator_mapped, allocator_reported, drop_in_wins
-from rollout.checks.data import datadir_identity, replication, schemas_tables, wsrep
+from rollout.checks.data import datadir_identity, schemas_tables
 from rollout.checks.model import CheckResult, Expectation, Judgement, Situation
 from rollout.checks.packages import packages_configured, packages_version, unattended_upgrades
 from rollout.checks.release import fix_present, version_client, version_on_disk, version_running
+from rollout.checks.topology import replication, wsrep
 from rollout.checks.unit import (
     daemon_reload,
     deleted_mappings,

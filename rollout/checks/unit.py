@@ -96,7 +96,7 @@ def one_invocation(situation: Situation) -> Judgement:
         return held(wanted == 0, expected, "the same invocation as before", _shown(unit, "InvocationID", first))
     starts = situation.after.trail.invocations
     if isinstance(starts, Unknown):
-        return not_known(expected, starts)
+        return not_known(expected, starts, "warn")
     since = starts[starts.index(first) + 1 :] if first in starts else starts
     evidence = asked(f"journalctl --unit={unit.id} --output=json --output-fields=INVOCATION_ID", "\n".join(starts))
     return held(len(since) == wanted, expected, f"{len(since)} since {first or 'it was stopped'}", evidence)

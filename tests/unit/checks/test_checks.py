@@ -173,6 +173,24 @@ def test_replication_that_stood_still_before_may_stand_still() -> None:
     assert gone["replication"].status == "fail"
 
 
+def test_a_channel_that_is_still_connecting_is_only_a_warning() -> None:
+    """Right after a start a replica connects; with an error it is a failure."""
+    was = inside("replication", channels=(CHANNEL,))(EARLIER)
+    for error, status in (("", "warn"), ("Access denied", "fail")):
+        channel = replace(CHANNEL, io_running="Connecting", last_error=error, seconds_behind=None)
+        now = inside("replication", channels=(channel,))(WELL)
+        assert by_id(run_checks(now, was, EXPECTED))["replication"].status == status
+
+
+def test_errors_that_every_start_logs_are_only_a_warning() -> None:
+    """A line of the log that the start before had too, with other times and numbers, fails nobody."""
+    line = "2026-11-30 10:00:{} {} [ERROR] Incorrect definition of table mysql.event: column 3"
+    was = inside("trail", error_lines=(line.format("01", 0),))(EARLIER)
+    now = inside("trail", error_lines=(line.format("59", 7),))(WELL)
+    assert by_id(run_checks(now, was, EXPECTED))["error_log"].status == "warn"
+    assert by_id(run_checks(now, None, EXPECTED))["error_log"].status == "warn"
+
+
 def test_a_cluster_must_be_as_large_as_before() -> None:
     """A node that is Synced in a smaller cluster fails."""
     was, now = inside("replication", galera=NODE), inside("replication", galera=replace(NODE, cluster_size=2))
