@@ -25,6 +25,7 @@ from rollout.inventory.hosts import refuse_vault, resolve
 from rollout.inventory.model import Inventory
 from rollout.inventory.selection import choose, unmatched
 from rollout.inventory.sources import load_inventory
+from rollout.plan.playbook import Playbook
 from rollout.settings import Host
 
 Command = Callable[..., Any]
@@ -121,7 +122,13 @@ def select_names(fleet: FleetOptions, inventory: Inventory, pattern: str = "") -
     return choose(inventory, pattern=pattern, limit=fleet.limit, names=fleet.names)
 
 
-def select_hosts(fleet: FleetOptions) -> list[Host]:
-    """Resolve the hosts that were asked for. Raises `UsageProblem` or `ConfigProblem`, with all mistakes at once."""
+def select_hosts(fleet: FleetOptions, playbook: Playbook | None = None) -> list[Host]:
+    """Resolve the hosts that were asked for, in order, with the `hosts`, `vars` and `order` of a playbook if any.
+
+    Raises `UsageProblem` or `ConfigProblem`, with all mistakes at once.
+    """
     inventory = read_inventory(fleet)
-    return resolve(inventory, select_names(fleet, inventory), refuse_vault)
+    if playbook is None:
+        return resolve(inventory, select_names(fleet, inventory), refuse_vault)
+    names = playbook.in_order(select_names(fleet, inventory, playbook.hosts))
+    return resolve(inventory, names, refuse_vault, playbook.variables)

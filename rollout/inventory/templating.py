@@ -64,6 +64,15 @@ def is_template(text: str) -> bool:
     return not isinstance(text, Verbatim) and any(mark in text for mark in _MARKS)
 
 
+def has_template(value: Any) -> bool:
+    """Tell whether a template, or a vaulted value, stands anywhere in a value."""
+    if isinstance(value, str):
+        return is_template(value)
+    if isinstance(value, dict):
+        return any(map(has_template, value.values()))
+    return any(map(has_template, value)) if isinstance(value, list) else isinstance(value, VaultText)
+
+
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> Callable[[dict[str, Any]], Any]:
     """Compile a text; the result takes the context and returns the value."""

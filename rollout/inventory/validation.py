@@ -33,7 +33,7 @@ def _message(detail: ErrorDetails, model: type[BaseModel], path: tuple[str | int
         return f"is unknown{did_you_mean((prefix if len(path) == 1 else '') + str(path[-1]), known)}"
     if detail["type"] == "missing":
         return "is missing"
-    said = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    said = detail["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")
     found = detail["input"]
     shown = f", found {found!r}" if isinstance(found, str | int | float | bool | None) else ""
     quote = " (put quotes around it)" if detail["type"] == "string_type" and isinstance(found, int | float) else ""
