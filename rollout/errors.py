@@ -73,6 +73,10 @@ class WrongState(HostProblem):
     """The host answers, and is not as it must be."""
 
 
+class LabProblem(RolloutError):
+    """The rehearsal fleet cannot be built, or is not as it must be."""
+
+
 class StalePlan(RolloutError):
     """The plan no longer fits the host or the files, or a file that undo would touch was changed since."""
 

@@ -14,6 +14,7 @@ COMMANDS: dict[str, str] = {
     "inventory": "Show hosts, groups and variables of an inventory.",
     "playbook": "Check a playbook: all mistakes at once.",
     "explain": "Say what a blocker, warning, check or verdict means and what to do.",
+    "lab": "Run a rehearsal fleet of real hosts on this machine.",
     "predict": "Predict each server version for a described workload.",
 }
 

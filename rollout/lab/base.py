@@ -1,0 +1,182 @@
+"""Base trees: a Debian system with the database and its data, made once, and put below every host."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rollout.errors import LabProblem
+from rollout.lab.apt import OFFERED, SIBLINGS, TreeApt, pinned, sources
+from rollout.lab.layout import Distro, cache_folder
+from rollout.lab.repack import repack
+from rollout.lab.repository import index_of, write_index
+from rollout.lab.tools import FILES, run
+
+SYSTEM = (
+    *("systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "iproute2", "ca-certificates", "procps"),
+    *("libcap2-bin", "psmisc"),
+)
+BACKUP = "mariadb-backup"
+# Releases that no archive has yet, keyed by the upstream version that stands before them.
+STAND_INS = {"11.8.9": "11.8.10"}
+
+
+class BaseRecord(BaseModel):
+    """What `base.json` says about a finished base tree: Debian versions of the server, old and new."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    distro: Distro
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Base:
+    """A finished base tree: `root`, and the packages of the old and of the newer release with their indexes."""
+
+    folder: Path
+    record: BaseRecord
+
+    @property
+    def root(self) -> Path:
+        """The tree below every host."""
+        return self.folder / "root"
+
+    @property
+    def old(self) -> Path:
+        """The packages that the repository holds from the start."""
+        return self.folder / "old"
+
+    @property
+    def new(self) -> Path:
+        """The packages that `publish` adds."""
+        return self.folder / "new"
+
+
+def upstream(version: str) -> str:
+    """Return the upstream part of a Debian version: 10.11.18 of 1:10.11.18-0+deb12u1."""
+    return version.split(":", 1)[-1].rsplit("-", 1)[0]
+
+
+def series(version: str) -> str:
+    """Return the series of a Debian version: 10.11 of 1:10.11.18-0+deb12u1."""
+    return ".".join(upstream(version).split(".")[:2])
+
+
+def base_for(distro: Distro, say: Callable[[str], None]) -> Base:
+    """Return the base tree of `distro`, from the cache, or made now (a few minutes, and the archive is needed)."""
+    folder = cache_folder() / f"{distro}-{_recipe()}"
+    with _locked(cache_folder(), distro):
+        if not (folder / "base.json").is_file():
+            say(f"Making the base tree of {distro}; this is done once and takes a few minutes.")
+            _make(distro, folder, say)
+    return load(folder)
+
+
+def load(folder: Path) -> Base:
+    """Return the finished base tree in `folder`; raises `LabProblem` when there is none."""
+    try:
+        return Base(folder, BaseRecord.model_validate_json((folder / "base.json").read_bytes()))
+    except FileNotFoundError:
+        hint = "`rollout lab down` and `rollout lab up` make it again"
+        raise LabProblem(f"the base tree {folder} is gone", hint=hint) from None
+
+
+def _recipe() -> str:
+    """Return a digest of all that decides what is in a base tree, so that a changed recipe makes a new one."""
+    digest = hashlib.sha256(repr((SYSTEM, SIBLINGS, OFFERED, BACKUP, STAND_INS)).encode())
+    for name in ("setup.sh", "load.sh", "demo.sql", "rollout-demo-writer", "rollout-demo-writer.service"):
+        digest.update((FILES / name).read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@contextmanager
+def _locked(cache: Path, distro: Distro) -> Iterator[None]:
+    """Let one process at a time make the tree of a distribution; the others wait and find it made."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / f"{distro}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make(distro: Distro, folder: Path, say: Callable[[str], None]) -> None:
+    """Make the tree in a folder beside its place and move it there when all is done."""
+    building = folder.with_name(folder.name + ".building")
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir()
+    root = building / "root"
+    (building / "sources.list").write_text(sources(distro))
+    say("  system")
+    words = ["mmdebstrap", "--quiet", "--variant=apt", "--skip=cleanup/apt/lists", f"--include={','.join(SYSTEM)}"]
+    run([*words, distro, root, building / "sources.list"], doing=f"making a tree of {distro}")
+    say("  packages, old and newer")
+    record = _fetch(distro, building)
+    say("  database and its data")
+    _install(building, record)
+    (building / "base.json").write_text(record.model_dump_json(by_alias=True, indent=2))
+    shutil.rmtree(folder, ignore_errors=True)
+    building.rename(folder)
+
+
+def _fetch(distro: Distro, building: Path) -> BaseRecord:
+    """Download the release to start from and the newer one; where the archive has only one, make a stand-in."""
+    apt = TreeApt(building / "root")
+    versions = apt.versions("mariadb-server")
+    if not versions:
+        raise LabProblem(f"the archive of {distro} offers no mariadb-server")
+    old = versions[1] if len(versions) > 1 else versions[0]
+    apt.download([*pinned((*SIBLINGS, BACKUP), old), *OFFERED], building / "old")
+    if len(versions) > 1:
+        new = versions[0]
+        apt.download(pinned((*SIBLINGS, BACKUP), new), building / "new")
+    else:
+        new = _stand_in(building, old)
+    for name in ("old", "new"):
+        index_of(building / name)
+    return BaseRecord(distro=distro, old=old, new=new)
+
+
+def _stand_in(building: Path, old: str) -> str:
+    """Make packages of a release that no archive has; return their version."""
+    says = STAND_INS.get(upstream(old), "")
+    new = (old.replace(upstream(old), says) if says else old) + "+rehearsal1"
+    escaped = old.replace(":", "%3a")
+    (building / "new").mkdir()
+    debs = sorted((building / "old").glob(f"*_{escaped}_*.deb"))
+    repack(debs, building / "new", old=old, new=new, says=f"{says}-MariaDB" if says else "")
+    return new
+
+
+def _install(building: Path, record: BaseRecord) -> None:
+    """Install the old release in the tree from the fleet's own repository, and load the data."""
+    root = building / "root"
+    repository = building / "repository"
+    write_index(repository, [building / "old"], codename=record.distro)
+    for name, place in (
+        ("rollout-demo-writer", "usr/local/sbin/rollout-demo-writer"),
+        ("rollout-demo-writer.service", "etc/systemd/system/rollout-demo-writer.service"),
+    ):
+        shutil.copy(FILES / name, root / place)
+    (root / "usr/local/sbin/rollout-demo-writer").chmod(0o755)
+    _inside(root, repository, "setup.sh", pinned(SIBLINGS, record.old))
+    _inside(root, repository, "load.sh", [], stdin=(FILES / "demo.sql").read_bytes())
+    shutil.rmtree(repository)
+
+
+def _inside(root: Path, repository: Path, script: str, arguments: list[str], *, stdin: bytes = b"") -> None:
+    """Run one of our scripts in the tree, with namespaces and mounts of its own that go when it ends."""
+    # nspawn wants to remove its propagation folder at the end, and refuses to do so on a disk.
+    hide = 'mkdir -p /run/systemd/nspawn; mount -t tmpfs tmpfs /run/systemd/nspawn; exec systemd-nspawn "$@"'
+    words = ["unshare", "--mount", "sh", "-ec", hide, "sh", "--quiet", "--register=no", "--keep-unit", "--pipe"]
+    nspawn = [f"--machine=rollout-base-{os.getpid()}", f"--directory={root}", f"--bind-ro={repository}:/srv/repo"]
+    shell = ["/bin/sh", "-c", (FILES / script).read_text(), script, *arguments]
+    run([*words, *nspawn, *shell], doing=f"{script} in the base tree", stdin=stdin)

@@ -1,0 +1,221 @@
+"""A rehearsal fleet: bring it up, look at it, put its hosts back, publish a release, take it down."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rollout.errors import UsageProblem
+from rollout.lab import ledger
+from rollout.lab.base import Base, base_for, load
+from rollout.lab.cgroups import end_all, groups_of
+from rollout.lab.inventory_file import host_value, ssh_words, write_inventory, write_known_hosts
+from rollout.lab.layout import Distro, FleetRecord, Place, Wiring, bridge_name, check_name, wiring
+from rollout.lab.limits import check_machine, check_room
+from rollout.lab.machine import Machine
+from rollout.lab.profile import plain
+from rollout.lab.repository import write_index
+from rollout.lab.seed import make_seed
+from rollout.lab.tools import run, succeeds
+from rollout.settings import Host
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """A fleet that is up, or was; made by `up` or `find`."""
+
+    place: Place
+    record: FleetRecord
+    base: Base
+
+    @property
+    def inventory(self) -> Path:
+        """The inventory file."""
+        return self.place.inventory
+
+    @property
+    def wires(self) -> tuple[Wiring, ...]:
+        """The wiring of all hosts, db1 first."""
+        return tuple(wiring(self.record, index) for index in range(self.record.hosts))
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """All hosts, db1 first."""
+        return tuple(Machine(self.place, wire, self.base.root) for wire in self.wires)
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """All hosts as the values that every room takes, db1 first."""
+        return tuple(host_value(self.place, wire, self.base.record) for wire in self.wires)
+
+    @property
+    def published(self) -> bool:
+        """Whether the repository offers the newer release."""
+        return all((self.place.repository / deb.name).exists() for deb in self.base.new.glob("*.deb"))
+
+    def machine(self, name: str) -> Machine:
+        """Return one host; raises `UsageProblem` when there is none of this name."""
+        for machine in self.machines:
+            if machine.wiring.host == name:
+                return machine
+        names = ", ".join(wire.host for wire in self.wires)
+        raise UsageProblem(f"the fleet {self.record.name} has no host {name}", hint=f"it has {names}")
+
+    def host(self, name: str) -> Host:
+        """Return one host as the value that every room takes."""
+        return host_value(self.place, self.machine(name).wiring, self.base.record)
+
+    def ssh(self, name: str) -> list[str]:
+        """Return the command line of ssh to one host."""
+        return ssh_words(self.place, self.machine(name).wiring)
+
+    def shell(self, name: str, script: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+        """Run a script as root inside a host without SSH: it works with the network cut and sshd stopped."""
+        return self.machine(name).shell(script, stdin)
+
+    def publish(self) -> None:
+        """Put the newer release into the repository, as a distribution does when a fix is out."""
+        write_index(self.place.repository, [self.base.old, self.base.new], codename=self.record.distro)
+
+    def unpublish(self) -> None:
+        """Take the newer release out of the repository again."""
+        write_index(self.place.repository, [self.base.old], codename=self.record.distro)
+
+    def reset(self, *names: str) -> None:
+        """Put hosts (all, when none is named) back to their first state and wait until they are up."""
+        machines = [self.machine(name) for name in names] or self.machines
+        for machine in machines:
+            machine.end()
+            machine.forget()
+            machine.start()
+        for machine in machines:
+            machine.wait()
+
+    def power_off(self, name: str) -> None:
+        """Take the power from a host, without a shutdown; what it has written stays."""
+        self.machine(name).end()
+
+    def power_on(self, name: str) -> None:
+        """Boot a host that is off and wait until it is up."""
+        machine = self.machine(name)
+        machine.start()
+        machine.wait()
+
+    def reboot(self, name: str) -> None:
+        """Reboot a host the orderly way and wait until it is up again with another boot id."""
+        machine = self.machine(name)
+        before = machine.leader()
+        machine.shell("systemctl reboot")
+        while machine.leader() == before:
+            time.sleep(0.02)
+        machine.wait()
+
+    def cut_network(self, name: str) -> None:
+        """Pull the host's cable: packets are lost, nothing is refused."""
+        self.machine(name).link_up(False)
+
+    def restore_network(self, name: str) -> None:
+        """Put the host's cable back."""
+        self.machine(name).link_up(True)
+
+    def down(self) -> None:
+        """Take the fleet down, see `down`."""
+        down(self.place)
+
+
+def up(
+    place: Place,
+    *,
+    hosts: int,
+    distro: Distro = "bookworm",
+    writer: bool = True,
+    publish: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> Fleet:
+    """Bring up a fleet of `hosts` hosts, or what is missing of it, and wait until every host is up.
+
+    Raises `UsageProblem` when this machine cannot hold it or another fleet is in the way, `LabProblem` when a step
+    fails; calling it again goes on from where it stopped.
+    """
+    check_name(place.name)
+    check_machine()
+    before = _existing(place, hosts, distro)
+    place.folder.mkdir(parents=True, exist_ok=True)
+    check_room(hosts - (before.hosts if before else 0), folder=place.folder, with_base=before is None)
+    base = base_for(distro, say)
+    subnet = ledger.claim(place, hosts)
+    record = FleetRecord(name=place.name, distro=distro, subnet=subnet, hosts=hosts, writer=writer, base=base.folder)
+    place.record.write_text(record.model_dump_json(by_alias=True, indent=2))
+    fleet = Fleet(place, record, base)
+    _prepare(fleet)
+    if publish or before is None:
+        fleet.publish() if publish else fleet.unpublish()
+    say(f"Starting {hosts} hosts")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(Machine.start, fleet.machines))
+        list(pool.map(Machine.wait, fleet.machines))
+    return fleet
+
+
+def _existing(place: Place, hosts: int, distro: Distro) -> FleetRecord | None:
+    """Return the record of the fleet that is there, when it can become the one that is asked for."""
+    if not place.record.is_file():
+        return None
+    record = FleetRecord.model_validate_json(place.record.read_bytes())
+    if record.distro != distro or record.hosts > hosts:
+        raise UsageProblem(
+            f"the fleet {place.name} is there with {record.hosts} hosts of {record.distro}",
+            hint=f"`rollout lab down --name {place.name}` first, or give the new one another --name",
+        )
+    return record
+
+
+def _prepare(fleet: Fleet) -> None:
+    """Make key, seeds, host keys, inventory and bridge, as far as they are missing."""
+    place, record = fleet.place, fleet.record
+    if not place.key.with_suffix(".pub").is_file():
+        place.key.unlink(missing_ok=True)
+        run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", place.name, "-f", place.key], doing="making a key")
+    for index, wire in enumerate(fleet.wires):
+        make_seed(place, fleet.base.root, wire, fleet.wires, plain(index, writer=record.writer))
+    write_known_hosts(place, fleet.wires)
+    write_inventory(place, fleet.wires, fleet.base.record)
+    bridge = bridge_name(record.subnet)
+    if not succeeds(["ip", "link", "show", bridge]):
+        run(["ip", "link", "add", bridge, "type", "bridge"], doing="making the bridge")
+    run(["ip", "address", "replace", f"10.77.{record.subnet}.1/24", "dev", bridge], doing="addressing the bridge")
+    run(["ip", "link", "set", bridge, "up"], doing="starting the bridge")
+
+
+def find(place: Place) -> Fleet:
+    """Return the fleet at `place`; raises `UsageProblem` when there is none."""
+    check_name(place.name)
+    if not place.record.is_file():
+        raise UsageProblem(
+            f"there is no fleet named {place.name} in {place.state}", hint="`rollout lab up --hosts 3` makes one"
+        )
+    record = FleetRecord.model_validate_json(place.record.read_bytes())
+    return Fleet(place, record, load(record.base))
+
+
+def down(place: Place) -> bool:
+    """End every process of the fleet and remove all that it made; says whether there was anything.
+
+    Works for a fleet that came up only in part, and for one whose folder is gone.
+    """
+    check_name(place.name)
+    check_machine()
+    subnet = ledger.subnet_of(place)
+    found = place.folder.is_dir() or subnet is not None
+    end_all(groups_of(place.name))
+    if subnet is not None:
+        succeeds(["ip", "link", "delete", bridge_name(subnet)])
+    shutil.rmtree(place.folder, ignore_errors=True)
+    for folder in (place.folder.parent, place.state):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    ledger.release(place)
+    return found

@@ -1,0 +1,67 @@
+"""The inventory and the known_hosts file that a fleet writes for `rollout`, for Ansible and for ssh."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from rollout.lab.base import BaseRecord, series, upstream
+from rollout.lab.layout import Place, Wiring
+from rollout.lab.seed import host_key
+from rollout.settings import Connection, FixRelease, Host, Settings
+
+USER = "admin"
+SOAK_SECONDS = 5.0  # a rehearsal does not wait two minutes a host
+
+
+def write_known_hosts(place: Place, fleet: Sequence[Wiring]) -> None:
+    """Write the host keys, under the address of each host."""
+    lines = [f"{host.address} {host_key(place, host)}\n" for host in fleet]
+    place.known_hosts.write_text("".join(lines))
+
+
+def write_inventory(place: Place, fleet: Sequence[Wiring], base: BaseRecord) -> None:
+    """Write the inventory, as Ansible writes one in YAML."""
+    fix = fix_releases(base)
+    content = {
+        "all": {
+            "vars": {
+                "ansible_user": USER,
+                "ansible_ssh_private_key_file": str(place.key.absolute()),
+                "ansible_ssh_common_args": " ".join(_ssh_options(place.known_hosts)),
+                "ansible_become": True,
+                "rollout_fix_releases": {name: release.model_dump() for name, release in fix.items()},
+                "rollout_soak_seconds": SOAK_SECONDS,
+            },
+            "children": {"databases": {"hosts": {host.host: {"ansible_host": host.address} for host in fleet}}},
+        }
+    }
+    head = "# Written by `rollout lab up`; `rollout lab down` removes it.\n"
+    place.inventory.write_text(head + yaml.safe_dump(content, sort_keys=False, width=1000))
+
+
+def fix_releases(base: BaseRecord) -> dict[str, FixRelease]:
+    """Return the release to rehearse with; it carries no fix, so nothing is promised for throughput."""
+    return {series(base.new): FixRelease(version=upstream(base.new), carries_lru_fix=False)}
+
+
+def host_value(place: Place, host: Wiring, base: BaseRecord) -> Host:
+    """Return the same host as the value that all rooms take."""
+    connection = Connection(
+        address=host.address,
+        user=USER,
+        private_key_file=place.key.absolute(),
+        become=True,
+        known_hosts_file=place.known_hosts.absolute(),
+    )
+    settings = Settings(fix_releases=fix_releases(base), soak_seconds=SOAK_SECONDS)
+    return Host(name=host.host, connection=connection, settings=settings, groups=("all", "databases"))
+
+
+def ssh_words(place: Place, host: Wiring) -> list[str]:
+    """Return the command line that opens a shell on a host."""
+    return ["ssh", *_ssh_options(place.known_hosts), "-i", str(place.key), f"{USER}@{host.address}"]
+
+
+def _ssh_options(known_hosts: Path) -> list[str]:
+    return ["-o", f"UserKnownHostsFile={known_hosts.absolute()}", "-o", "StrictHostKeyChecking=yes"]
