@@ -1,0 +1,94 @@
+"""`predict`: from two probes of a host to what the planned change is worth there. Pure."""
+
+from rollout.facts.model import Facts
+from rollout.facts.unknown import Unknown, known_or
+from rollout.prediction.backup import backup_effect
+from rollout.prediction.cautions import cautions
+from rollout.prediction.contention import Contention, contention, evicts, mutex_load
+from rollout.prediction.memory import memory_forecast
+from rollout.prediction.model import NowAfter, Prediction
+from rollout.prediction.mutex_cost import ASSUMED
+from rollout.prediction.ranges import Range
+from rollout.prediction.rates import Rates, rates
+from rollout.prediction.running import RunningPolicy, running_policy
+from rollout.prediction.speed import judged, without_fix
+from rollout.settings import Settings
+from rollout.versions import FixStatus, fix_releases
+
+_NO_FIX_COMES: tuple[FixStatus, ...] = ("present", "no_fix_in_series", "not_published", "rehearsal")
+
+
+def predict(first: Facts, second: Facts | None, *, fix: FixStatus, settings: Settings) -> Prediction:
+    """Predict what the planned change is worth on one host.
+
+    `first` and `second` are probes some seconds apart; without the second one, rates are means since the server's
+    start. `fix` is where the host stands with regard to the fix (`versions.fix_status`), `settings` its own.
+    Nothing is raised for what is not known: it widens the range, or the verdict is `cannot_tell`.
+    """
+    last, seen = second or first, rates(first, second)
+    policy = _policy(last, settings)
+    load = mutex_load(seen, last.pool, policy) if policy and not seen.fatal else None
+    found = contention(load, seen, last, ASSUMED) if load else None
+    speed = without_fix(fix, policy, last) or judged(seen, policy, last, found)
+    memory, backup = memory_forecast(last, settings), backup_effect(last, settings)
+    about_speed = fix in ("available", "rehearsal") or settings.allocator == "keep"
+    main = speed if about_speed else memory
+    other = memory if about_speed else speed
+    return Prediction(
+        host=first.host,
+        verdict=main.verdict,
+        reasons=(*main.reasons, *other.reasons),
+        driver=found.driver if found else "facts",
+        mutex_utilisation=found.utilisation if found else None,
+        capacity_ratio=_capacity(found, fix),
+        latency_ms=_latency(found, fix),
+        hit_ratio=_hit_ratio(seen, last, fix),
+        promotions_per_read=_promotions(seen),
+        memory=memory,
+        backup=backup,
+        warnings=tuple(cautions(last, seen, fix, backup)),
+    )
+
+
+def _policy(facts: Facts, settings: Settings) -> RunningPolicy | None:
+    version = facts.server.running
+    if isinstance(version, Unknown) or version is None:
+        return None
+    return running_policy(version, fix_releases(settings.fix_releases))
+
+
+def _capacity(found: Contention | None, fix: FixStatus) -> Range | None:
+    if fix in _NO_FIX_COMES:
+        return Range.exactly(1)
+    return found.capacity_ratio if found else None
+
+
+def _latency(found: Contention | None, fix: FixStatus) -> NowAfter:
+    if found is None:
+        return NowAfter(None, None)
+    now = found.latency_ms.now
+    return NowAfter(now, now) if fix in _NO_FIX_COMES else found.latency_ms
+
+
+def _hit_ratio(seen: Rates, facts: Facts, fix: FixStatus) -> NowAfter:
+    """Hit ratio of read requests; it stays as it is where no fix comes, or where no page has to leave."""
+    missed, asked = _missed(seen, facts), known_or(seen.read_requests, 0.0)
+    if missed is None or not asked:
+        return NowAfter(None, None)
+    now = max(0.0, 1 - missed / asked)
+    return NowAfter(now, now if fix in _NO_FIX_COMES or not evicts(facts.pool) else None)
+
+
+def _missed(seen: Rates, facts: Facts) -> float | None:
+    """Pages read on demand a second: from 10.5 on the counter of reads has the read-ahead in it."""
+    reads, ahead, version = known_or(seen.reads, None), known_or(seen.read_ahead, None), facts.server.running
+    if reads is None or isinstance(version, Unknown) or version is None:
+        return None
+    if version.upstream[:2] < (10, 5):
+        return reads
+    return None if ahead is None else max(0.0, reads - ahead)
+
+
+def _promotions(seen: Rates) -> float | None:
+    moved, asked = known_or(seen.made_young, None), known_or(seen.read_requests, 0.0)
+    return moved / asked if moved is not None and asked else None

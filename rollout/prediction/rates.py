@@ -1,0 +1,143 @@
+"""Rates from the counters of two probes, or from one probe since the server's start; and what is doubtful in them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rollout.facts.model import Facts
+from rollout.facts.unknown import Known, Unknown, known_or
+from rollout.prediction.model import Note
+
+# Below this uptime a pool is cold and a mean since the start says nothing.
+YOUNG_SECONDS = 300.0
+# Below this distance of the probes the probes themselves are most of what is seen.
+SHORTEST_SAMPLE_SECONDS = 1.0
+_WRITES = ("insert", "insert_select", "update", "update_multi", "delete", "delete_multi", "replace", "replace_select")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What happened a second, over `seconds`. `running` is the mean number of statements at work, the probe's left out.
+
+    `since_start` says that there was one probe and the rates are means over the server's life. `doubts` that forbid
+    any conclusion stand in `fatal`.
+    """
+
+    seconds: float
+    since_start: bool
+    questions: Known[float]
+    selects: Known[float]
+    writes: Known[float]
+    read_requests: Known[float]
+    reads: Known[float]
+    read_ahead: Known[float]
+    made_young: Known[float]
+    cpu_seconds: Known[float]
+    voluntary_switches: Known[float]
+    running: Known[float]
+    fatal: tuple[Note, ...] = ()
+    doubts: tuple[Note, ...] = ()
+
+
+def rates(first: Facts, second: Facts | None) -> Rates:
+    """Return the rates between the probes; unknown counters stay unknown, broken ones become it, with a note."""
+    last = second or first
+    seconds = _seconds(first, second)
+
+    def rate(read: Counter) -> Known[float]:
+        return _rate(read(first) if second else 0.0, read(last), seconds)
+
+    requests, reads, made_young = rate(_requests), rate(_reads), rate(lambda facts: facts.pool.pages_made_young)
+    broken = _broken(last, requests, reads, made_young)
+    return Rates(
+        seconds=known_or(seconds, 0.0),
+        since_start=second is None,
+        questions=rate(lambda facts: facts.workload.questions),
+        selects=rate(lambda facts: _commands(facts, ("select",))),
+        writes=rate(lambda facts: _commands(facts, _WRITES)),
+        read_requests=Unknown(broken.message) if broken else requests,
+        reads=reads,
+        read_ahead=rate(lambda facts: facts.pool.read_ahead),
+        made_young=made_young,
+        cpu_seconds=rate(lambda facts: facts.memory.cpu_seconds),
+        voluntary_switches=rate(lambda facts: facts.memory.voluntary_switches),
+        running=_running(first, second),
+        fatal=_fatal(first, last, seconds),
+        doubts=tuple(note for note in (broken, None if second else _SINGLE) if note),
+    )
+
+
+Counter = Callable[[Facts], Known[float]]
+_SINGLE = Note("no_second_probe", "one probe: rates are means since the server's start, busy hours are higher")
+
+
+def _requests(facts: Facts) -> Known[float]:
+    return facts.pool.read_requests
+
+
+def _reads(facts: Facts) -> Known[float]:
+    return facts.pool.reads
+
+
+def _commands(facts: Facts, names: tuple[str, ...]) -> Known[float]:
+    """Add up the counters `Com_NAME`; a command that the server does not count was never run."""
+    commands = facts.workload.commands
+    return commands if isinstance(commands, Unknown) else sum(commands.get(f"Com_{name}", 0) for name in names)
+
+
+def _seconds(first: Facts, second: Facts | None) -> Known[float]:
+    if second is None:
+        uptime = first.server.uptime_seconds
+        return Unknown("the server is down") if uptime is None else uptime
+    start, end = first.workload.monotonic_seconds, second.workload.monotonic_seconds
+    if isinstance(start, Unknown):
+        return start
+    return end if isinstance(end, Unknown) else end - start
+
+
+def _rate(start: Known[float], end: Known[float], seconds: Known[float]) -> Known[float]:
+    for value in (start, end, seconds):
+        if isinstance(value, Unknown):
+            return value
+    grown, passed = float(known_or(end, 0.0)) - known_or(start, 0.0), known_or(seconds, 0.0)
+    if grown < 0:
+        return Unknown("the counter fell between the two probes")
+    return grown / passed if passed > 0 else Unknown("no time passed between the two probes")
+
+
+def _running(first: Facts, second: Facts | None) -> Known[float]:
+    """Average the statements at work at the moments of the probes; the probe itself is one of them."""
+    seen = [facts.workload.threads_running for facts in (first, second) if facts]
+    counts = [max(0, count - 1) for count in seen if not isinstance(count, Unknown)]
+    return sum(counts) / len(counts) if counts else Unknown("Threads_running could not be read")
+
+
+def _broken(last: Facts, requests: Known[float], reads: Known[float], made_young: Known[float]) -> Note | None:
+    """Tell whether the counter of read requests is one that does not count (MDEV-32920)."""
+    total, pages = known_or(last.pool.read_requests, None), known_or(last.pool.reads, None)
+    if total is None or pages is None:
+        return None
+    asked, read, moved = (known_or(value, 0.0) for value in (requests, reads, made_young))
+    if total < pages or asked < read or (asked == 0 and moved > 0) or total == 0:
+        return Note(
+            "counter_broken",
+            f"Innodb_buffer_pool_read_requests is broken on this release: {total} requests beside {pages} pages read",
+        )
+    return None
+
+
+def _fatal(first: Facts, last: Facts, seconds: Known[float]) -> tuple[Note, ...]:
+    uptime, before = known_or(last.server.uptime_seconds, None), known_or(first.server.uptime_seconds, None)
+    if uptime is None:
+        return (Note("counters_unknown", "the server's status could not be read: " + _why(last)),)
+    if before is not None and uptime < before:
+        return (Note("counter_reset", "the server restarted between the two probes"),)
+    if uptime < YOUNG_SECONDS:
+        return (Note("server_young", f"the server has been up for {uptime:.0f} s only: its counters say nothing yet"),)
+    if known_or(seconds, 0.0) < SHORTEST_SAMPLE_SECONDS:
+        return (Note("counters_unknown", "the two probes are less than a second apart"),)
+    return ()
+
+
+def _why(facts: Facts) -> str:
+    uptime = facts.server.uptime_seconds
+    return uptime.reason if isinstance(uptime, Unknown) else "it is down"

@@ -1,0 +1,141 @@
+"""The verdict about speed: what is known, what forbids a prediction, and what the mutex then says."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rollout.facts.model import Facts
+from rollout.facts.unknown import known_or
+from rollout.prediction.contention import Contention
+from rollout.prediction.model import Note, Verdict
+from rollout.prediction.rates import Rates
+from rollout.prediction.running import RunningPolicy
+from rollout.versions import FixStatus
+
+# Below this share of the mutex nobody can notice its use, at the dear end of the range.
+IDLE_MUTEX = 0.05
+# A highest rate that grows by less than this is no gain.
+NOTICEABLE_RATIO = 1.05
+_IDLE_QUERIES_PER_SECOND = 5.0
+_WRITE_SHARE = 0.2
+_DISK_BOUND_READS_PER_QUERY = 0.1
+_DISK_BOUND_MISS_RATIO = 0.01
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Verdict and reasons about speed."""
+
+    verdict: Verdict
+    reasons: tuple[Note, ...]
+
+
+def without_fix(fix: FixStatus, policy: RunningPolicy | None, facts: Facts) -> Speed | None:
+    """Return the verdict where the change brings no fix, or none that can be judged; None where it does."""
+    clock = tuple(_clock_at_zero(policy, facts))
+    match fix:
+        case "rehearsal":
+            message = "the target is a rehearsal and does not carry the fix: nothing is promised for speed"
+            return Speed("no_gain_expected", (Note("rehearsal_target", message), *clock))
+        case "present":
+            return Speed("no_gain_expected", (Note("running_has_fix", "the running server carries the fix already"),))
+        case "no_fix_in_series":
+            message = "no release of this series carries the fix (11.8 and 12.3 have it)"
+            return Speed("no_gain_expected", (Note("series_without_fix", message), *clock))
+        case "not_published":
+            message = "the release with the fix is not in this host's repository: nothing changes for speed"
+            return Speed("no_gain_expected", (Note("fix_not_here", message),))
+        case "unknown":
+            message = "whether a release with the fix can be had here is not known"
+            return Speed("cannot_tell", (Note("policy_unknown", message),))
+        case "available":
+            return None
+
+
+def judged(rates: Rates, policy: RunningPolicy | None, facts: Facts, found: Contention | None) -> Speed:
+    """Return the verdict for a host that gets the fix."""
+    if policy is None:
+        return Speed("cannot_tell", (Note("policy_unknown", "how this server keeps its list is not known"),))
+    clock = tuple(_clock_at_zero(policy, facts))
+    if clock:
+        return Speed("no_gain_expected", clock)
+    forbidding = (*rates.fatal, *(_forbidding(rates, facts, found)))
+    if forbidding or found is None:
+        return Speed("cannot_tell", (*forbidding, *_if_idle(found)))
+    return _by_mutex(found)
+
+
+def _clock_at_zero(policy: RunningPolicy | None, facts: Facts) -> Iterator[Note]:
+    if policy == "mariadb-10.4" and known_or(facts.pool.clock_started, None) is False:
+        yield Note(
+            "clock_at_zero",
+            "10.4 has evicted no page since its start, so its clock is at zero and hits move no page: "
+            "there is no mutex cost to take away",
+        )
+
+
+def _forbidding(rates: Rates, facts: Facts, found: Contention | None) -> Iterator[Note]:
+    """Yield what forbids a prediction."""
+    if rates.fatal:
+        return
+    yield from (note for note in rates.doubts if note.code == "counter_broken")
+    if found is None:
+        yield Note("counters_unknown", f"the counters of the buffer pool could not be read{_because(facts)}")
+    questions = known_or(rates.questions, None)
+    if questions is None:
+        yield Note("counters_unknown", "the rate of queries could not be read")
+    elif questions < _IDLE_QUERIES_PER_SECOND:
+        yield Note("idle", f"the host serves {questions:.1f} queries a second while it is looked at: it is idle")
+    else:
+        yield from _unpublished(rates, questions)
+
+
+def _unpublished(rates: Rates, questions: float) -> Iterator[Note]:
+    """Yield the kinds of workload for which nobody has published runs."""
+    writes, selects, reads = (known_or(value, 0.0) for value in (rates.writes, rates.selects, rates.reads))
+    share = writes / (writes + selects) if writes else 0.0
+    if share > _WRITE_SHARE:
+        message = f"{share:.0%} of the statements write: nobody has published mixed runs of the fix"
+        yield Note("writes", message)
+    requests = known_or(rates.read_requests, 0.0)
+    missed = reads / requests if requests else 0.0
+    if reads / questions >= _DISK_BOUND_READS_PER_QUERY and missed >= _DISK_BOUND_MISS_RATIO:
+        message = f"{missed:.1%} of the page reads go to the disk ({reads:,.0f} a second): the host is I/O-bound"
+        yield Note("io_bound", message)
+
+
+def _because(facts: Facts) -> str:
+    reads = facts.pool.reads
+    return "" if isinstance(reads, int) else f": {reads.reason}"
+
+
+def _if_idle(found: Contention | None) -> Iterator[Note]:
+    if found is not None and found.utilisation.high < IDLE_MUTEX:
+        yield Note("mutex_idle", _used(found))
+
+
+def _used(found: Contention) -> str:
+    return f"{_percent(found.utilisation.mid)} of one mutex is used ({_span(found)})"
+
+
+def _by_mutex(found: Contention) -> Speed:
+    if found.utilisation.high < IDLE_MUTEX:
+        return Speed("no_gain_expected", (Note("mutex_idle", _used(found)),))
+    ratio = found.capacity_ratio
+    if ratio is None:
+        note = Note("counters_unknown", f"{_used(found)}, but CPU time or cores are not known")
+        return Speed("cannot_tell", (note,))
+    ends = f"the highest rate would be {ratio.mid:.2f} times the present one ({ratio.low:.2f} to {ratio.high:.2f})"
+    if ratio.high < NOTICEABLE_RATIO:
+        message = f"{_used(found)}; workers or cores end before the mutex does: {ends}"
+        return Speed("no_gain_expected", (Note("workers_too_few", message),))
+    if ratio.mid < NOTICEABLE_RATIO:
+        return Speed("cannot_tell", (Note("range_too_wide", f"{_used(found)}; {ends}"),))
+    return Speed("gain", (Note("mutex_limits", f"{_used(found)}; {ends}"),))
+
+
+def _span(found: Contention) -> str:
+    return f"{_percent(found.utilisation.low)} to {_percent(found.utilisation.high)}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.2g} %"
