@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from rollout.facts.unknown import Known, blank
+from rollout.facts.unknown import Known, Unknown, blank
 from rollout.versions import ServerVersion
 
 PackageManager = Literal["apt", "dnf", "zypper"]
+_NOT_ASKED = Unknown("this recording is older than the question")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class System:
     hostname: Known[str]
     clock_offset_seconds: Known[float]  # host minus controller, half of the round trip taken off
     privileged: Known[bool]  # whether the probe ran as root
+    addresses: Known[tuple[str, ...]] = _NOT_ASKED  # of its interfaces, loopback left out
 
 
 @dataclass(frozen=True)
@@ -407,6 +409,7 @@ class Channel:
     seconds_behind: int | None
     using_gtid: str
     last_error: str
+    source_server_id: int | None = None  # None: the server names none (never connected)
 
 
 @dataclass(frozen=True)

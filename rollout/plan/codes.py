@@ -34,4 +34,61 @@ CODES: dict[str, str] = {
         "The next host is a primary and the policy wants it switched first. Its replicas are changed. Make one of them "
         "the primary, then rollout apply --resume: the old primary is then found as a replica."
     ),
+    "place_unknown": (
+        "The host could not be reached, or did not say whom it replicates from and which cluster it is of. An order "
+        "that keeps replicas before their primary cannot be promised for it. Give the login the right to read the "
+        "replication status (REPLICA MONITOR, BINLOG MONITOR), or leave the host out with --limit."
+    ),
+    "place_unknown_stopped": (
+        "The server is stopped, so nobody could ask whom it follows. It stays stopped. Before it is started again, "
+        "make sure that it is at least as new as its primary."
+    ),
+    "same_server_twice": (
+        "Two rows of the inventory lead to one and the same server (same server_uid, server_id and port). It would be "
+        "changed twice, perhaps at once. Take one of the rows out."
+    ),
+    "primary_outside_inventory": (
+        "The host replicates from a server that is not in the inventory. The host may be changed: a replica may be "
+        "newer than its primary. Remember the primary when its turn comes."
+    ),
+    "primary_identity_differs": (
+        "The address that the replica follows belongs to one host of the inventory, but the server that answers the "
+        "replica there calls itself by another server id: a moved virtual address, a proxy, or a copied setting. Find "
+        "out who the primary is; the order depends on it."
+    ),
+    "joined_by_server_id": (
+        "The address that the replica follows is none of the inventory's (a virtual address, a DNS alias, a tunnel); "
+        "its primary was told by the server id, which only one host of the inventory has. Check that it is the one."
+    ),
+    "replica_outside_inventory": (
+        "A replica is connected to the host from an address that the inventory does not hold. Its version is unknown, "
+        "and a primary must not become newer than its replica. Add the replica to the inventory. Programs that read "
+        "the binary log (change data capture, binlog servers) look the same."
+    ),
+    "cluster_not_synced": (
+        "A node of the cluster is no synced member of the primary component: a donor, a joiner, or a split. No node is "
+        "taken down before all others are Synced. See wsrep_local_state_comment and wsrep_cluster_status on each node."
+    ),
+    "cluster_node_outside_inventory": (
+        "The cluster has more nodes than the inventory. The others stay at their release. Add them, or know why not."
+    ),
+    "cluster_of_one": "The cluster has one node, so that nobody serves while it restarts.",
+    "replication_cycle": (
+        "Hosts replicate from each other and more than one of them takes writes (or is not known to be read-only), so "
+        "that in any order one of them is older than its primary for a while. Make all but one read-only for the time "
+        "of the run, then plan again."
+    ),
+    "replication_ring_read_only": (
+        "Hosts replicate from each other and at most one of them takes writes. They are changed one at a time, the one "
+        "that takes writes last."
+    ),
+    "replica_would_be_older": (
+        "The host is a primary and would become newer than a replica of its own, which MariaDB does not support, patch "
+        "releases included. Take the replica into the run, or leave the primary out of it. A blocked replica blocks "
+        "its primary in the same way."
+    ),
+    "replica_is_older": (
+        "A replica is older than its primary already, and this run does not mend it. MariaDB does not support that; "
+        "bring the replica up first."
+    ),
 }

@@ -96,8 +96,8 @@ def judge(policy: Policy, state: Standing) -> Decision:
 def held_back(state: Standing) -> dict[str, str]:
     """Return the hosts not begun that must not be started, each with the reason, in the order of the run.
 
-    A primary waits for every replica of the run to be changed, else it would be newer than its replica; a cluster is
-    left alone once one of its nodes has failed.
+    A primary waits for every replica of the run to be changed, else it would be newer than its replica; a cluster (and
+    any other one-at-a-time group) is left alone once one of its hosts has failed.
     """
     held: dict[str, str] = {}
     if not state.failed | state.passed_over:
@@ -190,7 +190,7 @@ def _left_behind(host: str, state: Standing, held: Mapping[str, str]) -> str:
 
 def _broken_group(host: str, state: Standing, broken: Sequence[frozenset[str]]) -> str:
     nodes = sorted({node for group in broken if host in group for node in group & state.failed})
-    return f"a node of its cluster failed, no other is put at risk: {_names(nodes)}" if nodes else ""
+    return f"no second host is put at risk after the failure of {_names(nodes)}" if nodes else ""
 
 
 def _names(hosts: Sequence[str]) -> str:

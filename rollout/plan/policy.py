@@ -72,6 +72,7 @@ class Policy(BaseModel):
         default="budget",
         description="hosts that run at the same time: no more than may still fail (at least one), or the whole wave",
     )
+    replicas_together: bool = Field(default=False, description="let replicas of one primary be down at the same time")
     skip_blocked: bool = Field(default=False, description="pass over blocked hosts instead of stopping at them")
     pause_between: bool = Field(default=False, description="ask a person before each wave but the first")
     stop_for_switchover: bool = Field(default=False, description="stop before a primary, so that it can be switched")
