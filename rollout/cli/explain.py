@@ -9,9 +9,15 @@ import click
 from rollout.checks import codes as checks
 from rollout.cli.options import json_option
 from rollout.errors import UsageProblem
+from rollout.prediction import codes as prediction
 
 # One room a kind; each keeps its own codes beside what hands them out.
-ROOMS: Mapping[str, Mapping[str, str]] = {"check": checks.CHECKS, "cause": checks.CAUSES}
+ROOMS: Mapping[str, Mapping[str, str]] = {
+    "check": checks.CHECKS,
+    "cause": checks.CAUSES,
+    "verdict": prediction.VERDICTS,
+    "prediction": prediction.NOTES,
+}
 
 
 @click.command()

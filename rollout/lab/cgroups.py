@@ -23,7 +23,9 @@ def groups_of(fleet: str, host: str = "") -> tuple[Path, ...]:
 
 def processes(groups: tuple[Path, ...]) -> set[int]:
     """Return the ids of all processes in these groups and below."""
-    return {int(pid) for group in groups for file in group.rglob("cgroup.procs") for pid in _lines(file)}
+    # os.walk passes over groups that go while it walks, as those of a booting host do; Path.rglob raises.
+    folders = (folder for group in groups for folder, _, _ in os.walk(group))
+    return {int(pid) for folder in folders for pid in _lines(Path(folder) / "cgroup.procs")}
 
 
 def _lines(file: Path) -> list[str]:
@@ -45,8 +47,10 @@ def end_all(groups: tuple[Path, ...], *, within_seconds: float = 10.0) -> None:
         for pid in pids:
             _kill(pid)
         time.sleep(0.02)
-    for group in groups:
-        _remove(group)
+    while not all(_remove(group) for group in groups):
+        if time.monotonic() > deadline:
+            raise LabProblem(f"control groups stay busy: {', '.join(map(str, groups))}")
+        time.sleep(0.02)
 
 
 def _kill(pid: int) -> None:
@@ -56,9 +60,11 @@ def _kill(pid: int) -> None:
         return
 
 
-def _remove(group: Path) -> None:
-    if not group.is_dir():
-        return
-    for folder in sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True):
-        folder.rmdir()
-    group.rmdir()
+def _remove(group: Path) -> bool:
+    """Remove a group and those below it; False while the kernel still counts a process that has just ended."""
+    try:
+        for folder, _, _ in os.walk(group, topdown=False):
+            os.rmdir(folder)  # noqa: PTH106 - os.walk gives text
+    except OSError:
+        return not group.exists()
+    return True

@@ -92,6 +92,7 @@ class Fleet:
             machine.forget()
             machine.start()
         for machine in machines:
+            machine.discard()
             machine.wait()
 
     def power_off(self, name: str) -> None:

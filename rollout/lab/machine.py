@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from rollout.lab.layout import Place, Wiring
 from rollout.lab.tools import FILES, run, succeeds
 
 START_SECONDS = 90.0
+DISCARDED = "discarded-"
 ENVIRONMENT = ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/root")
 
 
@@ -94,9 +96,15 @@ class Machine:
         self._unlink()
 
     def forget(self) -> None:
-        """Throw away all that the host has written since it was made; it must have been ended before."""
+        """Set aside all that the host has written since it was made; it must have been ended before."""
         for name in ("upper", "work"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+            if (self.folder / name).is_dir():
+                (self.folder / name).rename(Path(tempfile.mkdtemp(prefix=DISCARDED, dir=self.folder)) / name)
+
+    def discard(self) -> None:
+        """Remove what was set aside; it may take a second, so the host is started before."""
+        for folder in self.folder.glob(f"{DISCARDED}*"):
+            shutil.rmtree(folder)
 
     def link_up(self, up: bool) -> None:
         """Cut the host off the network, or join it again, at the controller's end of its cable."""

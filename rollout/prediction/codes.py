@@ -1,7 +1,6 @@
 """What each code of a prediction means, and what to do about it: the text of `rollout explain CODE`."""
 
-CODES: dict[str, str] = {
-    # Verdicts
+VERDICTS: dict[str, str] = {
     "gain": (
         "The fix is likely to raise the highest rate that this host can serve: its list's mutex is used enough, and "
         "cores and workers are there to use what becomes free. The present rate does not change by itself. "
@@ -20,7 +19,10 @@ CODES: dict[str, str] = {
         "Something may get worse: the simulated hit ratio under the fix is lower than now, or memory may grow. "
         "Try it on one host and look at predicted beside measured before the next."
     ),
-    # Reasons
+}
+
+NOTES: dict[str, str] = {
+    # Reasons about speed
     "mutex_idle": "So little of buf_pool.mutex is used that taking its operations away cannot be noticed.",
     "workers_too_few": (
         "The workers that this host has had at most, or its cores, are all busy before the mutex is: they would not "
@@ -114,3 +116,5 @@ CODES: dict[str, str] = {
         "prints the text of an upstream report with both sides' counters."
     ),
 }
+
+CODES: dict[str, str] = VERDICTS | NOTES

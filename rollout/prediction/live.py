@@ -5,6 +5,7 @@ from rollout.facts.unknown import Unknown, known_or
 from rollout.prediction.backup import backup_effect
 from rollout.prediction.cautions import cautions
 from rollout.prediction.contention import Contention, contention, evicts, mutex_load
+from rollout.prediction.measured import hit_ratio
 from rollout.prediction.memory import memory_forecast
 from rollout.prediction.model import NowAfter, Prediction
 from rollout.prediction.mutex_cost import ASSUMED
@@ -72,21 +73,8 @@ def _latency(found: Contention | None, fix: FixStatus) -> NowAfter:
 
 def _hit_ratio(seen: Rates, facts: Facts, fix: FixStatus) -> NowAfter:
     """Hit ratio of read requests; it stays as it is where no fix comes, or where no page has to leave."""
-    missed, asked = _missed(seen, facts), known_or(seen.read_requests, 0.0)
-    if missed is None or not asked:
-        return NowAfter(None, None)
-    now = max(0.0, 1 - missed / asked)
+    now = hit_ratio(seen, facts)
     return NowAfter(now, now if fix in _NO_FIX_COMES or not evicts(facts.pool) else None)
-
-
-def _missed(seen: Rates, facts: Facts) -> float | None:
-    """Pages read on demand a second: from 10.5 on the counter of reads has the read-ahead in it."""
-    reads, ahead, version = known_or(seen.reads, None), known_or(seen.read_ahead, None), facts.server.running
-    if reads is None or isinstance(version, Unknown) or version is None:
-        return None
-    if version.upstream[:2] < (10, 5):
-        return reads
-    return None if ahead is None else max(0.0, reads - ahead)
 
 
 def _promotions(seen: Rates) -> float | None:

@@ -141,3 +141,13 @@ def _fatal(first: Facts, last: Facts, seconds: Known[float]) -> tuple[Note, ...]
 def _why(facts: Facts) -> str:
     uptime = facts.server.uptime_seconds
     return uptime.reason if isinstance(uptime, Unknown) else "it is down"
+
+
+def missed_on_demand(seen: Rates, facts: Facts) -> float | None:
+    """Return the pages read on demand a second; from 10.5 on the counter of reads has the read-ahead in it."""
+    reads, ahead, version = known_or(seen.reads, None), known_or(seen.read_ahead, None), facts.server.running
+    if reads is None or isinstance(version, Unknown) or version is None:
+        return None
+    if version.upstream[:2] < (10, 5):
+        return reads
+    return None if ahead is None else max(0.0, reads - ahead)
