@@ -62,11 +62,16 @@ class PackageServerVersion:
 
 @dataclass(frozen=True)
 class KnownChange:
-    """Something that a release of a series changed and that a rollout may trip over."""
+    """Something that a release of a series changed and that a rollout may trip over.
+
+    `code` is known to `rollout explain`. `mended` is the release of the series that took the trouble away again.
+    """
 
     release: Upstream
+    code: str
     topic: Literal["galera", "replication", "unit", "selinux", "memory"]
     text: str
+    mended: Upstream | None = None
 
 
 class Release(Protocol):
@@ -96,26 +101,31 @@ FIX_RELEASES: Mapping[str, Release] = {
     "13.1": LruFix("13.1.2"),
 }
 
+_PRESSURE = "memory-pressure events no longer empty the buffer pool (MDEV-34863)"
+_CAPABILITIES = "capabilities of the unit changed; an old systemd ends the start with status 218 (MDEV-36591)"
+_PROTOCOL = "once every node runs it, a single node cannot go back (GCS protocol)"
+_GTID = "a replica that comes from before 12.3 loses its GTID mode (MDEV-39788, mended in 12.3.3)"
+_PRIVATE_DEVICES = "PrivateDevices=false is gone from the unit: raw devices need an override"
+_SELINUX = "the separate package mysql-selinux is needed on the RHEL family"
+_HARDENING = "ProtectControlGroups and more hardening in the unit (MDEV-39057)"
+_SCRIPTS = "cluster scripts moved to the package mariadb-server-galera"
+
 # From MariaDB's release notes of the releases named.
 KNOWN_CHANGES = (
-    KnownChange((10, 11, 12), "memory", "memory-pressure events no longer empty the buffer pool (MDEV-34863)"),
-    KnownChange((11, 8, 2), "memory", "memory-pressure events no longer empty the buffer pool (MDEV-34863)"),
-    KnownChange(
-        (10, 11, 12), "unit", "capabilities of the unit changed; old systemd ends with status 218 (MDEV-36591)"
-    ),
-    KnownChange((11, 4, 6), "unit", "capabilities of the unit changed; old systemd ends with status 218 (MDEV-36591)"),
-    KnownChange((11, 8, 2), "unit", "capabilities of the unit changed; old systemd ends with status 218 (MDEV-36591)"),
-    KnownChange((11, 8, 4), "unit", "PrivateDevices=false is gone from the unit: raw devices need an override"),
-    KnownChange((11, 8, 4), "selinux", "the separate package mysql-selinux is needed on the RHEL family"),
-    KnownChange((11, 8, 4), "galera", "once every node runs it, a single node cannot go back (GCS protocol)"),
-    KnownChange((11, 8, 6), "galera", "once every node runs it, a single node cannot go back (GCS protocol)"),
-    KnownChange((11, 8, 7), "unit", "ProtectControlGroups and more hardening in the unit (MDEV-39057)"),
-    KnownChange((12, 3, 1), "galera", "the server no longer depends on the Galera provider"),
-    KnownChange((12, 3, 2), "galera", "cluster scripts moved to the package mariadb-server-galera"),
-    KnownChange((12, 3, 2), "unit", "MYSQLD_OPTS is deprecated"),
-    KnownChange(
-        (12, 3, 2), "replication", "a replica from before 12.3 loses its GTID mode (MDEV-39788, mended in 12.3.3)"
-    ),
+    KnownChange((10, 11, 12), "memory_pressure", "memory", _PRESSURE),
+    KnownChange((11, 8, 2), "memory_pressure", "memory", _PRESSURE),
+    KnownChange((10, 11, 12), "unit_capabilities", "unit", _CAPABILITIES),
+    KnownChange((11, 4, 6), "unit_capabilities", "unit", _CAPABILITIES),
+    KnownChange((11, 8, 2), "unit_capabilities", "unit", _CAPABILITIES),
+    KnownChange((11, 8, 4), "unit_private_devices", "unit", _PRIVATE_DEVICES),
+    KnownChange((11, 8, 4), "selinux_package", "selinux", _SELINUX),
+    KnownChange((11, 8, 4), "galera_protocol", "galera", _PROTOCOL),
+    KnownChange((11, 8, 6), "galera_protocol", "galera", _PROTOCOL),
+    KnownChange((11, 8, 7), "unit_hardening", "unit", _HARDENING),
+    KnownChange((12, 3, 1), "galera_dependency", "galera", "the server no longer depends on the Galera provider"),
+    KnownChange((12, 3, 2), "galera_scripts", "galera", _SCRIPTS),
+    KnownChange((12, 3, 2), "mysqld_opts", "unit", "MYSQLD_OPTS is deprecated"),
+    KnownChange((12, 3, 2), "replica_gtid", "replication", _GTID, mended=(12, 3, 3)),
 )
 
 
@@ -202,7 +212,14 @@ def fix_status(
 
 
 def known_changes(before: Upstream, after: Upstream) -> tuple[KnownChange, ...]:
-    """Return what the releases of the same series after `before`, up to and with `after`, are known to change."""
+    """Return what the releases of the same series after `before`, up to and with `after`, are known to change.
+
+    What a release on the way broke and `after` has mended is left out: nobody runs that release.
+    """
     return tuple(
-        change for change in KNOWN_CHANGES if change.release[:2] == after[:2] and before < change.release <= after
+        change
+        for change in KNOWN_CHANGES
+        if change.release[:2] == after[:2]
+        and before < change.release <= after
+        and (change.mended is None or after < change.mended)
     )

@@ -91,4 +91,45 @@ CODES: dict[str, str] = {
         "A replica is older than its primary already, and this run does not mend it. MariaDB does not support that; "
         "bring the replica up first."
     ),
+    "memory_pressure": (
+        "From this release on the server no longer empties its buffer pool when the kernel reports memory pressure. "
+        "Less surprise, and no memory given back: watch hosts that share their memory with others."
+    ),
+    "unit_capabilities": (
+        "The release changed the capabilities of the systemd unit, and starts on an old systemd (EL 8, Ubuntu 20.04) "
+        "were seen to end with status 218/CAPABILITIES. If that happens it is the unit, not the allocator's drop-in."
+    ),
+    "unit_private_devices": (
+        "The unit no longer sets PrivateDevices=false, so that a server whose tablespace lies on a raw device needs an "
+        "override of its own before the upgrade."
+    ),
+    "selinux_package": "With SELinux the server needs the separate package mysql-selinux. Install it with the server.",
+    "unit_hardening": (
+        "The release adds ProtectControlGroups and more hardening to the unit. Overrides that write to /sys/fs/cgroup "
+        "or load modules stop working at the next start."
+    ),
+    "galera_protocol": (
+        "The release raises the group communication protocol of the cluster. The raise takes effect when the last node "
+        "runs it; from then on no single node can go back to an older release. The way back is open until then."
+    ),
+    "galera_dependency": "The server package no longer depends on the Galera provider: see that it stays installed.",
+    "galera_scripts": (
+        "The scripts with which a node bootstraps a cluster and takes a state transfer moved to the package "
+        "mariadb-server-galera, which is not installed on this node. Without it the node would not come back. Install "
+        "it with the upgrade."
+    ),
+    "mysqld_opts": "The unit's MYSQLD_OPTS is deprecated from this release on: move what it holds into an option file.",
+    "replica_gtid": (
+        "A replica loses its GTID mode at this release (MDEV-39788); the next one mends it. Choose a later target, or "
+        "compare Using_Gtid of every channel before and after (the check `replication` does)."
+    ),
+    "replica_gtid_lost": (
+        "The replica runs the release that loses the GTID mode of replicas and its channel uses none. Where it should, "
+        "set it again: CHANGE MASTER TO MASTER_USE_GTID=slave_pos."
+    ),
+    "galera_protocol_raised": (
+        "Every node of the cluster runs a release that raised the group communication protocol, so that a node taken "
+        "back alone could not join the others. Node by node there is no way back; it would take the whole cluster "
+        "stopped at once, which is not done without a person. Keep the release."
+    ),
 }

@@ -174,10 +174,15 @@ def test_a_release_declared_for_rehearsal_promises_nothing() -> None:
 
 def test_known_changes_lie_between_two_releases_of_one_series() -> None:
     """A rollout is told what the releases on its way changed, and nothing of other series."""
-    topics = [change.topic for change in known_changes((12, 3, 1), (12, 3, 4))]
-    assert topics == ["galera", "unit", "replication"]
+    codes = [change.code for change in known_changes((12, 3, 1), (12, 3, 2))]
+    assert codes == ["galera_scripts", "mysqld_opts", "replica_gtid"]
     assert known_changes((11, 8, 9), (11, 8, 10)) == ()
     assert known_changes((12, 3, 4), (12, 3, 4)) == ()
+
+
+def test_what_the_target_has_mended_is_no_change() -> None:
+    """12.3.3 mended the lost GTID mode of 12.3.2: who goes to 12.3.4 never meets it."""
+    assert [change.code for change in known_changes((12, 3, 1), (12, 3, 4))] == ["galera_scripts", "mysqld_opts"]
 
 
 def test_a_release_that_is_none_is_refused() -> None:
