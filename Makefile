@@ -3,10 +3,10 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 ROOT := $(filter 0,$(shell id -u))
-LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client
+LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help venv debian demo test lint format unit lab-test bench clean
+.PHONY: help venv debian demo test lint format unit lab-test page-test bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -21,7 +21,7 @@ venv: .venv/.complete ## make .venv with everything in it
 	$(BIN)/pip install -q -e '.[test,lint]'
 	@touch $@
 
-debian: ## install the Debian packages of the rehearsal fleet (root)
+debian: ## install the Debian packages of the rehearsal fleet and of the tests (root)
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  dpkg -s $(LAB_PACKAGES) >/dev/null 2>&1 || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(LAB_PACKAGES); }; \
 	fi
@@ -41,7 +41,10 @@ unit: venv ## tests of pure code, seconds
 lab-test: venv debian ## tests on the rehearsal fleet (root, Linux)
 	$(BIN)/pytest tests/fleet -q
 
-test: unit lab-test ## all tests
+page-test: venv debian ## tests of the report's page in a real browser (root, Linux)
+	$(BIN)/pytest tests/page -q
+
+test: unit lab-test page-test ## all tests
 
 clean: ## remove what was built here (not the cache of base trees)
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
