@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 ROOT := $(filter 0,$(shell id -u))
-LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client chromium
+LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client openssh-server sudo chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help venv debian demo test lint format unit lab-test page-test bench clean
@@ -35,7 +35,7 @@ format: venv ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-unit: venv ## tests of pure code, seconds
+unit: venv debian ## tests of pure code, seconds
 	$(BIN)/pytest tests/unit -q
 
 lab-test: venv debian ## tests on the rehearsal fleet (root, Linux)

@@ -65,6 +65,10 @@ class Unreachable(HostProblem):
     """The way to the host is broken: refused, timed out, host key, authentication, connection lost."""
 
 
+class PrivilegeRefused(HostProblem):
+    """The host answers, and does not let the login user become root: sudo refused, is absent, or wants a password."""
+
+
 class CommandFailed(HostProblem):
     """A command ran on the host and failed."""
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rollout.errors import CommandFailed
+from rollout.printable import printable
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Result:
         """Return self when the script ended with 0, else raise `CommandFailed` that names `doing`."""
         if self.ok:
             return self
-        complaint = self.stderr.decode("utf-8", "replace").strip().splitlines()[-3:]
-        reason = " / ".join(complaint) or "it said nothing on stderr"
+        complaint = self.stderr.strip().splitlines()[-3:]
+        reason = " / ".join(map(printable, complaint)) or "it said nothing on stderr"
         raise CommandFailed(self.host, f"{doing} ended with exit status {self.exit_status}: {reason}")
 
 
@@ -44,8 +45,9 @@ class Transport(Protocol):
         `privileged` asks for root in the way the host's settings say (nothing is added when already root).
         The login shell, banners and profile noise never reach the result. The locale inside is C.
 
-        Raises `Unreachable` when the way to the host is broken or `timeout_seconds` pass without an end; a script
-        that fails is a `Result`, not an error.
+        Raises `Unreachable` when the way to the host is broken or `timeout_seconds` pass without an end,
+        `PrivilegeRefused` when the host does not grant root, and `CommandFailed` when it sends more than the
+        transport's limit; a script that fails is a `Result`, not an error.
         """
         ...
 

@@ -8,7 +8,18 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "rollout"
 ROOMS = (
-    *("errors", "resources", "versions", "settings", "inventory", "simulator", "facts", "checks", "prediction"),
+    *(
+        "errors",
+        "printable",
+        "resources",
+        "versions",
+        "settings",
+        "inventory",
+        "simulator",
+        "facts",
+        "checks",
+        "prediction",
+    ),
     *("changes", "plan", "journal", "remote", "engine", "bench", "report", "lab", "pytest_plugin", "cli"),
 )
 LEAVES = {"errors", "resources"}
