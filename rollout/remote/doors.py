@@ -16,10 +16,11 @@ import paramiko
 from rollout.errors import Unreachable
 from rollout.remote.pulse import Pulse
 from rollout.remote.ssh_config import Hop, Route, route_to
-from rollout.remote.ssh_login import log_in
-from rollout.settings import Host, Secret
+from rollout.remote.ssh_login import LoginSecrets, log_in
+from rollout.settings import Host
 
 LOGINS_AT_ONCE = 4
+NO_SECRETS = LoginSecrets()  # a bastion is opened with keys: the host's password is not shown to it
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Doors:
         """Log in to `host` through all its hops. Raises `Unreachable` and `UsageProblem`."""
         route = route_to(host)
         try:
-            return self._after(route, host.connection.password)
+            return self._after(route, LoginSecrets(host.connection.password, host.connection.private_key_passphrase))
         except Unreachable as fault:
             if fault.host == host.name:
                 raise
@@ -75,21 +76,21 @@ class Doors:
         login.close()
         self._let_go(login.route[:-1])
 
-    def _after(self, route: Route, password: Secret | None = None) -> Login:
+    def _after(self, route: Route, secrets: LoginSecrets = NO_SECRETS) -> Login:
         """Log in to the last hop of `route` through the hops before it."""
         before = self._bastion(route[:-1]) if route[:-1] else None
         try:
-            return self._logged_in(route, before, password)
+            return self._logged_in(route, before, secrets)
         except BaseException:  # whatever kept us out, also an interrupt: we do not use the bastion any more
             self._let_go(route[:-1])
             raise
 
-    def _logged_in(self, route: Route, before: Login | None, password: Secret | None) -> Login:
+    def _logged_in(self, route: Route, before: Login | None, secrets: LoginSecrets) -> Login:
         """Log in to the last hop of `route`, when there is room at its entrance."""
         with self._lock:
             entrance = self._entrances[_entrance(route[-1])]
         with entrance:
-            connection = log_in(route[-1], before.connection if before else None, password)
+            connection = log_in(route[-1], before.connection if before else None, secrets)
         return Login(route, connection, Pulse(connection.transport))
 
     def _bastion(self, route: Route) -> Login:

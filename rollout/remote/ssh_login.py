@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import fabric
@@ -32,8 +33,16 @@ PATIENCE_SECONDS = 45.0  # how long a login is tried again that sshd turned away
 GREETING_SECONDS = 20.0
 
 
+@dataclass(frozen=True)
+class LoginSecrets:
+    """What opens a host: a password, and the passphrase of its private key."""
+
+    password: Secret | None = None
+    passphrase: Secret | None = None
+
+
 def log_in(
-    hop: Hop, before: fabric.Connection | None, password: Secret | None, patience_seconds: float = PATIENCE_SECONDS
+    hop: Hop, before: fabric.Connection | None, secrets: LoginSecrets, patience_seconds: float = PATIENCE_SECONDS
 ) -> fabric.Connection:
     """Return an open connection to `hop`, through `before` if there is a hop before it.
 
@@ -44,7 +53,7 @@ def log_in(
     deadline = time.monotonic() + patience_seconds
     pause = 0.2
     while True:
-        connection = _made(hop, before, password)
+        connection = _made(hop, before, secrets)
         try:
             connection.open()
         except (paramiko.SSHException, EOFError, OSError) as fault:
@@ -60,7 +69,7 @@ def log_in(
         pause = min(5.0, pause * 2)
 
 
-def _made(hop: Hop, before: fabric.Connection | None, password: Secret | None) -> fabric.Connection:
+def _made(hop: Hop, before: fabric.Connection | None, secrets: LoginSecrets) -> fabric.Connection:
     """Make a connection that is not open yet."""
     check = HostKeyCheck(hop)
     gateway = before or False  # False: Fabric is to look for none itself
@@ -72,7 +81,8 @@ def _made(hop: Hop, before: fabric.Connection | None, password: Secret | None) -
         "key_filename": [file for file in hop.identity_files if Path(file).exists()],
         "allow_agent": hop.ask_agent and "SSH_AUTH_SOCK" in os.environ,
         "look_for_keys": False,
-        "password": password.reveal() if password else None,
+        "password": secrets.password.reveal() if secrets.password else None,
+        "passphrase": secrets.passphrase.reveal() if secrets.passphrase else None,
         "transport_factory": check.transport,
     }
     if hop.proxy_command:
@@ -118,7 +128,7 @@ def _no_login(hop: Hop, fault: Exception) -> tuple[str, str]:
     if missing:
         hint += f" These key files are not there: {missing}."
     if isinstance(fault, paramiko.PasswordRequiredException):
-        hint += " A key is encrypted: load it into an agent with ssh-add."
+        hint += " A key is encrypted: load it into an agent (ssh-add), or give ansible_ssh_private_key_passphrase."
     if "rsa" in keys:
         hint += " An sshd older than OpenSSH 7.2 takes RSA keys with SHA-1 signatures only: use an ed25519 key there."
     return f"the login of {hop.user} was refused (tried: {tried})", hint

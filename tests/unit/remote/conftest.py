@@ -34,7 +34,7 @@ class Sshd:
             private_key_file=self.folder / "user_key",
             known_hosts_file=self.folder / "known_hosts",
             connect_timeout_seconds=5.0,
-            ssh_args=("-F", "none"),
+            ssh_config_file=Path("none"),
         )
         return Host("db1", connection)
 

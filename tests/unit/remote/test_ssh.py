@@ -19,7 +19,6 @@ from rollout.errors import Unreachable
 from rollout.remote.known_hosts import fingerprint
 from rollout.remote.pulse import Pulse
 from rollout.remote.ssh import SshTransport
-from rollout.settings import Host
 
 Connect = Callable[..., SshTransport]
 FIND_SSHD = (
@@ -250,17 +249,12 @@ def test_the_fingerprint_is_that_of_openssh(tmp_path: Path) -> None:
     assert fingerprint(base64.b64decode(file.with_suffix(".pub").read_text().split()[1])) == public(file)[1]
 
 
-def host_of(server: Sshd, options: tuple[str, ...]) -> Host:
-    """Return the host behind `server` with ssh options."""
-    return server.with_connection(ssh_args=options)
-
-
 def test_all_hosts_behind_a_bastion_share_its_one_login(make_sshd: Callable[..., Sshd], connect: Connect) -> None:
     """Through a bastion that admits two at a time, many hosts come in with one login."""
     bastion = make_sshd("MaxStartups 2:100:2", folder="bastion")
     target = make_sshd(folder="target")
     config = jump_config(bastion, target)
-    transports = [connect(host_of(target, ("-F", str(config)))) for _ in range(6)]
+    transports = [connect(target.with_connection(ssh_config_file=config)) for _ in range(6)]
     assert [way.run("echo in").stdout for way in transports] == [b"in\n"] * 6
     assert (bastion.folder / "log").read_text().count("Accepted publickey") == 1
 
@@ -282,7 +276,7 @@ def test_a_bastion_that_is_down_is_named(make_sshd: Callable[..., Sshd], connect
     """The error tells the hop from the host."""
     target = make_sshd(folder="target")
     port = free_port()
-    said = refusal(connect(host_of(target, ("-F", "none", "-J", f"127.0.0.1:{port}"))))
+    said = refusal(connect(target.with_connection(proxy_jump=f"127.0.0.1:{port}")))
     assert f"db1: on the way to it: 127.0.0.1: 127.0.0.1 port {port}: the connection was refused" in said
 
 
@@ -292,7 +286,7 @@ def test_a_host_that_is_down_behind_a_bastion_is_named(make_sshd: Callable[..., 
     target = make_sshd(folder="target")
     config = jump_config(bastion, target)
     stop(target)
-    said = refusal(connect(host_of(target, ("-F", str(config)))))
+    said = refusal(connect(target.with_connection(ssh_config_file=config)))
     assert f"127.0.0.1 port {target.port}: the hop before it did not connect to it: Connect" in said
 
 
@@ -303,17 +297,16 @@ def test_a_proxy_command_carries_the_connection(make_sshd: Callable[..., Sshd], 
     target = make_sshd(folder="target")
     known = bastion.folder / "known_hosts"
     through = (
-        f"ProxyCommand=ssh -F none -i {bastion.folder}/user_key -o UserKnownHostsFile={known} "
-        f"-p {bastion.port} -W %h:%p 127.0.0.1"
+        f"ssh -F none -i {bastion.folder}/user_key -o UserKnownHostsFile={known} -p {bastion.port} -W %h:%p 127.0.0.1"
     )
-    assert connect(host_of(target, ("-F", "none", "-o", through))).run("echo in").stdout == b"in\n"
+    assert connect(target.with_connection(proxy_command=through)).run("echo in").stdout == b"in\n"
 
 
 def test_an_unused_bastion_is_left(make_sshd: Callable[..., Sshd], connect: Connect) -> None:
     """After the last host the shared connection is closed."""
     bastion = make_sshd(folder="bastion")
     target = make_sshd(folder="target")
-    transport = connect(host_of(target, ("-F", str(jump_config(bastion, target)))))
+    transport = connect(target.with_connection(ssh_config_file=jump_config(bastion, target)))
     transport.run("true")
     transport.close()
     sessions = ["ps", "-o", "pid=", "--ppid", str(bastion.process.pid)]
