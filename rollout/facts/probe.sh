@@ -59,6 +59,8 @@ answer user '' id -u
 answer os-release '' cat /etc/os-release
 answer uname '' uname -srm
 answer hostname '' uname -n
+addresses() { hostname -I || ip -o address show scope global; }
+answer addresses '' addresses
 answer page-size '' getconf PAGESIZE
 answer clock-ticks '' getconf CLK_TCK
 answer glibc '' getconf GNU_LIBC_VERSION

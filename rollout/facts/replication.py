@@ -30,6 +30,7 @@ def _channel(row: Row) -> Channel:
         seconds_behind=None if behind == "NULL" else int(behind),
         using_gtid=row.get("Using_Gtid", "No"),
         last_error=row.get("Last_SQL_Error") or row.get("Last_IO_Error") or "",
+        source_server_id=int(row.get("Master_Server_Id", "0")) or None,
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from ipaddress import ip_interface
 
 from rollout.facts.frame import Answers, assignments, lines, read
 from rollout.facts.model import System
@@ -50,7 +51,14 @@ def parse_system(answers: Answers, received_at: datetime | None) -> System:
         hostname=answers.text("hostname"),
         clock_offset_seconds=clock_offset_seconds(answers, received_at),
         privileged=read(answers.text("user"), lambda text: int(text) == 0),
+        addresses=read(answers.text("addresses"), parse_addresses),
     )
+
+
+def parse_addresses(text: str) -> tuple[str, ...]:
+    """Read the addresses of the interfaces from `hostname -I` (addresses alone) or from `ip -o address`."""
+    words = re.findall(r"\binet6? (\S+)", text) or text.split()
+    return tuple(str(ip_interface(word).ip) for word in words)
 
 
 def parse_meminfo(text: str) -> dict[str, int]:
