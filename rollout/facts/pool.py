@@ -25,7 +25,7 @@ def parse_pool(database: Database) -> Pool:
         pages_free=number(status, f"{_POOL}pages_free"),
         pages_dirty=number(status, f"{_POOL}pages_dirty"),
         pages_old=number(status, f"{_POOL}pages_old"),
-        pages_misc=number(status, f"{_POOL}pages_misc"),
+        pages_misc=read(number(status, f"{_POOL}pages_misc"), _not_wrapped),
         read_requests=number(status, f"{_POOL}read_requests"),
         reads=number(status, f"{_POOL}reads"),
         read_ahead=number(status, f"{_POOL}read_ahead"),
@@ -45,6 +45,13 @@ def parse_pool(database: Database) -> Pool:
         clock_started=clock_started(status),
         data_bytes=read(page_size, lambda size: read(pages, lambda count: count * size)),
     )
+
+
+def _not_wrapped(count: int) -> int:
+    """Refuse what the server shows when it takes more from a count than there was (compressed pages do that here)."""
+    if count >= 2**63:
+        raise ValueError("it has wrapped below zero")
+    return count
 
 
 def _instances(variables: Known[dict[str, str]]) -> Known[int]:

@@ -51,12 +51,17 @@ def _read_folder(folder: Path, draft: Draft) -> None:
 
 def _files(folder: Path) -> Iterable[Path]:
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if _PASSED_OVER.search(entry.name):
+        if _PASSED_OVER.search(entry.name) or _is_recording(entry):
             continue
         if entry.is_dir():
             yield from _files(entry)
         else:
             yield entry
+
+
+def _is_recording(entry: Path) -> bool:
+    """Whether this is the folder of a recorded host, beside its inventory; what lies in it is no inventory."""
+    return (entry / "probe.out").exists() and (entry / "meta.json").exists()
 
 
 def _nothing_in(folder: Path) -> str:
