@@ -82,7 +82,8 @@ def _main_pid(answers: Answers, unit: Known[Unit | None]) -> Known[int | None]:
 def _notes(answers: Answers) -> Iterator[str]:
     """Yield what a person should know of how the probe went."""
     if known_or(answers.text("user"), "") != "0":
-        yield "the probe did not run as root: much of what only root may see is unknown"
+        why = known_or(answers.text("refusal"), "") or "the login user is not root and nothing asks for root"
+        yield f"the probe did not run as root, so what only root sees is unknown: {why}"
     for option in lines(known_or(answers.text("safe-options"), "")):
         if re.match("--malloc[-_]lib=", option):
             yield f"[mysqld_safe] {option[2:]} is without effect: systemd does not use mysqld_safe"

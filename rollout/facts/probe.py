@@ -18,7 +18,8 @@ SECONDS_ALLOWED_REFRESHING = 300.0
 class ProbeRequest:
     """What one probe is asked for. `mark` is random: it frames the answers, and nothing on the host can know it.
 
-    `refresh` fetches the package lists anew into a private directory, `deep` adds what costs more.
+    `refresh` fetches the package lists anew into a private directory, `deep` adds what costs more. `refusal` is what
+    the host said when it was asked for root before and did not grant it.
     """
 
     unit: str = ""
@@ -26,6 +27,7 @@ class ProbeRequest:
     backup_directory: str = ""
     refresh: bool = False
     deep: bool = False
+    refusal: str = ""
     mark: str = field(default_factory=lambda: f"--{secrets.token_hex(16)}")
     sent_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -56,6 +58,7 @@ def probe_script(request: ProbeRequest) -> str:
         "backup_directory": request.backup_directory,
         "refresh": "1" if request.refresh else "0",
         "deep": "1" if request.deep else "0",
+        "refusal": request.refusal,
     }
     assignments = "".join(f"{name}={quote(value)}\n" for name, value in parameters.items())
     return f"{FIRST_LINE}\n{assignments}{BODY.read_text()}"

@@ -27,24 +27,24 @@ class RecordedLook:
     taken_at: datetime
 
 
-def write_recording(folder: Path, looks: Mapping[str, Sequence[RecordedLook]]) -> None:
-    """Write hosts and their looks into `folder`, which must be new, empty, or a recording itself.
-
-    Hosts that stand there already and are not among `looks` are kept. Raises UsageProblem where the folder holds
-    something else.
-    """
-    inventory = folder / "inventory.yml"
-    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(inventory):
+def prepare_recording(folder: Path) -> None:
+    """Make the folder of a recording. Raises UsageProblem where it holds something else."""
+    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder / "inventory.yml"):
         raise UsageProblem(
             f"{folder} holds something that is no recording",
             hint="Name a folder that is new, empty, or written by an earlier --record.",
         )
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def write_recording(folder: Path, looks: Mapping[str, Sequence[RecordedLook]]) -> None:
+    """Write hosts and their looks into a prepared folder; hosts that stand there from before are kept."""
     for host, rows in looks.items():
         _write_host(folder / host, host, rows)
-    names = sorted({*looks, *(file.parent.name for file in folder.glob("*/meta.json"))})
+    names = sorted(file.parent.name for file in folder.glob("*/meta.json"))
     hosts: dict[str, Any] = dict.fromkeys(names)
     content = {"all": {"vars": {"ansible_connection": "recorded"}, "hosts": hosts}}
-    inventory.write_text(f"{_HEAD}\n{yaml.safe_dump(content, sort_keys=False)}")
+    (folder / "inventory.yml").write_text(f"{_HEAD}\n{yaml.safe_dump(content, sort_keys=False)}")
 
 
 _HEAD = "# Recorded hosts, written by `rollout facts --record`. Read them: rollout facts THIS-FOLDER"
