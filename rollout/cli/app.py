@@ -12,6 +12,7 @@ from rollout.errors import RolloutError
 # A command's module is loaded when the command is asked for: `rollout --help` must not pay for Fabric or numba.
 COMMANDS: dict[str, str] = {
     "inventory": "Show hosts, groups and variables of an inventory.",
+    "facts": "Show what is known of each host; changes nothing.",
     "playbook": "Check a playbook: all mistakes at once.",
     "explain": "Say what a blocker, warning, check or verdict means and what to do.",
     "lab": "Run a rehearsal fleet of real hosts on this machine.",
