@@ -47,7 +47,11 @@ class Policy:
 
 def parse_dpkg_list(text: str) -> tuple[InstalledPackage, ...]:
     """Read dpkg-query's rows of name, architecture, version, status and source."""
-    return tuple(InstalledPackage(*row.split("\t")[:5]) for row in lines(text))
+    rows = (row.split("\t") for row in lines(text))
+    return tuple(
+        InstalledPackage(name, architecture, version, status, source)
+        for name, architecture, version, status, source, *_ in rows
+    )
 
 
 def parse_automatic(text: str) -> frozenset[tuple[str, str]]:

@@ -14,8 +14,11 @@ _HARMLESS = (
     rb"|max_password_errors|simple_password_check_\w+|password_reuse_check_\w+|cracklib_\w+)"
 )
 _RULES = (
-    # a row of SHOW VARIABLES
-    (re.compile(rb"(?im)^(?!" + _HARMLESS + rb"\t)([\w.-]*" + _SECRET + rb"[\w.-]*)\t(?=\S).*$"), rb"\1\t" + HIDDEN),
+    # a row of SHOW VARIABLES, which has two columns
+    (
+        re.compile(rb"(?im)^(?!" + _HARMLESS + rb"\t)([\w.-]*" + _SECRET + rb"[\w.-]*)\t(?=\S)[^\t\n]*$"),
+        rb"\1\t" + HIDDEN,
+    ),
     # NAME=value, name: value, --name=value, in whatever quotes
     (
         re.compile(

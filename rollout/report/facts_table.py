@@ -87,7 +87,9 @@ def _packages(facts: Facts) -> str:
     newest = [number for number in offered(facts) or ()]
     best = f", offered {'.'.join(map(str, max(newest)))}" if newest else ""
     held = sum(1 for item in facts.packages.siblings if item.held is True)
-    return f"{_cell(facts.packages.manager, str)}: {len(facts.packages.siblings)}{best}{f', {held} held' if held else ''}"
+    return (
+        f"{_cell(facts.packages.manager, str)}: {len(facts.packages.siblings)}{best}{f', {held} held' if held else ''}"
+    )
 
 
 def _replication(facts: Facts) -> str:
