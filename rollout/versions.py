@@ -135,8 +135,8 @@ def series_of(upstream: Upstream) -> str:
 
 
 def parse_upstream(text: str) -> Upstream:
-    """Read `11.8.10`; raises ValueError on anything else."""
-    numbers = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", text.strip())
+    """Read `11.8.10`, or a distribution's `11.8.9+ds`; raises ValueError on anything else."""
+    numbers = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)(?:[+~-].*)?", text.strip())
     if numbers is None:
         raise ValueError(f"{text!r} is no release: expected three numbers such as 11.8.10")
     return int(numbers[1]), int(numbers[2]), int(numbers[3])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -22,6 +23,8 @@ from rollout.remote.pool import Done, Failed, Outcome, run_on_all
 from rollout.remote.probing import Look, look_at
 from rollout.report.facts_table import COLUMNS, row
 from rollout.settings import Host
+
+PIPE_COLUMNS = 160
 
 _HELP = """Show what is known of each host. Changes nothing on any of them.
 
@@ -53,6 +56,7 @@ Examples:
     help="Keep what the hosts answered, secrets taken out; `rollout facts DIR` reads it again.",
 )
 def command(
+    *,
     fleet: FleetOptions,
     forks: int,
     as_json: bool,
@@ -74,7 +78,7 @@ def command(
     if as_json:
         click.echo(json.dumps({"schema": 1, "hosts": [_document(outcomes[host.name]) for host in hosts]}, indent=2))
     elif seen:
-        Console(soft_wrap=not sys.stdout.isatty()).print(_table([host for host in hosts if host.name in seen], seen))
+        _console().print(_table([host for host in hosts if host.name in seen], seen))
     if len(seen) < len(hosts) or any(look.refused for looks in seen.values() for look in looks):
         raise click.exceptions.Exit(1)
 
@@ -112,8 +116,15 @@ def _document(outcome: Outcome[list[Look]]) -> dict[str, Any]:
     return document | ({"error": refused} if refused else {}) | ({"looks": looks} if len(looks) > 1 else {})
 
 
+def _console() -> Console:
+    """Write to a terminal as wide as it is, and into a file or a pipe without cutting anything."""
+    return Console() if sys.stdout.isatty() else Console(width=PIPE_COLUMNS)
+
+
 def _table(hosts: list[Host], seen: dict[str, list[Look]]) -> Table:
-    table = Table(*COLUMNS)
+    table = Table(box=SIMPLE_HEAD)
+    for name in COLUMNS:
+        table.add_column(name, overflow="fold")
     for host in hosts:
         cells = row(seen[host.name][-1].facts, host.settings.fix_releases)
         table.add_row(*(escape(printable(cell)) for cell in cells))

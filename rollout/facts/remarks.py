@@ -34,9 +34,11 @@ def _identity(facts: Facts) -> Iterator[str]:
 
 
 def _unknown(facts: Facts) -> Iterator[str]:
-    rows = [(path, reason) for path, reason in unknown_facts(facts) if path != "storage.datadir_bytes"]
-    reasons = dict.fromkeys(reason for _, reason in rows)
-    if rows:
-        shown = "; ".join(list(reasons)[:MANY_UNKNOWN])
-        more = f"; and {len(reasons) - MANY_UNKNOWN} more" if len(reasons) > MANY_UNKNOWN else ""
-        yield f"{len(rows)} facts are unknown ({shown}{more})"
+    """Yield what is unknown, gathered by reason; what is never counted without --deep is no surprise."""
+    by_reason: dict[str, list[str]] = {}
+    for path, reason in unknown_facts(facts):
+        if path != "storage.datadir_bytes":
+            by_reason.setdefault(reason, []).append(path)
+    for reason, paths in by_reason.items():
+        more = f" and {len(paths) - MANY_UNKNOWN} more" if len(paths) > MANY_UNKNOWN else ""
+        yield f"unknown: {', '.join(paths[:MANY_UNKNOWN])}{more} ({reason})"

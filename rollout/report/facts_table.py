@@ -6,15 +6,16 @@ from typing import TypeVar
 from rollout.facts.model import Allocator, Facts, Server, Unit
 from rollout.facts.unknown import Known, Unknown
 from rollout.settings import FixRelease
-from rollout.versions import FixStatus, fix_releases, fix_status, parse_package_version
+from rollout.versions import FixStatus, ServerVersion, fix_releases, fix_status, parse_package_version
 
 V = TypeVar("V")
 
-COLUMNS = ("host", "system", "server", "LRU fix", "unit", "allocator", "pool", "process", "packages", "replication")
+COLUMNS = ("host", "system", "server", "LRU fix", "unit", "allocator", "pool", "RSS", "offered", "topology")
 
 
 def row(facts: Facts, releases: dict[str, FixRelease]) -> tuple[str, ...]:
     """Return the cells of one host, in the order of COLUMNS; `releases` are its own `rollout_fix_releases`."""
+    newest = offered(facts)
     return (
         facts.host,
         f"{_cell(facts.system.os_id, str)} {_cell(facts.system.os_version, str)}",
@@ -22,10 +23,10 @@ def row(facts: Facts, releases: dict[str, FixRelease]) -> tuple[str, ...]:
         fix_of(facts, releases).replace("_", " "),
         _cell(facts.unit, _unit),
         _allocator(facts.allocator),
-        _pool(facts),
-        f"{_cell(facts.memory.rss_bytes, mebibytes)} + {_cell(facts.memory.swap_bytes, mebibytes)} swap",
-        _packages(facts),
-        _replication(facts),
+        _cell(facts.pool.size_bytes, mebibytes),
+        _cell(facts.memory.rss_bytes, mebibytes),
+        "?" if newest is None else ".".join(map(str, max(newest))) if newest else "nothing",
+        _topology(facts),
     )
 
 
@@ -57,44 +58,32 @@ def _cell(value: Known[V], show: Callable[[V], str]) -> str:
 
 
 def _server(server: Server) -> str:
-    running = _cell(server.running, lambda version: f"{version.flavour} {version}" if version else "down")
-    on_disk = _cell(server.on_disk, lambda version: str(version) if version else "no file")
-    return running if running.endswith(f" {on_disk}") else f"{running} (on disk {on_disk})"
+    running, on_disk = _cell(server.running, _version), _cell(server.on_disk, _version)
+    return running if running == on_disk else f"{running} (file: {on_disk})"
+
+
+def _version(version: ServerVersion | None) -> str:
+    if version is None:
+        return "none"
+    return str(version) if version.flavour == "mariadb" else f"{version.flavour} {version}"
 
 
 def _unit(unit: Unit | None) -> str:
     if unit is None:
         return "none"
-    return f"{unit.id.removesuffix('.service')} {unit.active_state}, {unit.unit_file_state}"
+    name = unit.id.removesuffix(".service")
+    return unit.active_state if name == "mariadb" else f"{name} {unit.active_state}"
 
 
 def _allocator(allocator: Allocator) -> str:
-    word = _cell(allocator.version_malloc_library, lambda text: "-" if text is None else " ".join(text.split()[:2]))
+    said = _cell(allocator.version_malloc_library, lambda text: "-" if text is None else text.partition("-")[0])
     mapped = _cell(allocator.mapped, lambda rows: ", ".join(row.path.rpartition("/")[2] for row in rows))
-    return f"{word.partition('-')[0] or word} ({mapped})" if mapped else word
+    return f"{said} ({mapped})" if mapped else said
 
 
-def _pool(facts: Facts) -> str:
-    pool = facts.pool
-    if isinstance(pool.pages_data, Unknown) or isinstance(pool.page_size_bytes, Unknown):
-        return _cell(pool.size_bytes, mebibytes)
-    return f"{_cell(pool.size_bytes, mebibytes)}, {mebibytes(pool.pages_data * pool.page_size_bytes)} of data"
-
-
-def _packages(facts: Facts) -> str:
-    if isinstance(facts.packages.items, Unknown):
-        return "?"
-    newest = [number for number in offered(facts) or ()]
-    best = f", offered {'.'.join(map(str, max(newest)))}" if newest else ""
-    held = sum(1 for item in facts.packages.siblings if item.held is True)
-    return (
-        f"{_cell(facts.packages.manager, str)}: {len(facts.packages.siblings)}{best}{f', {held} held' if held else ''}"
-    )
-
-
-def _replication(facts: Facts) -> str:
+def _topology(facts: Facts) -> str:
     topology = facts.replication
-    galera = _cell(topology.galera, lambda node: f"galera {node.state} {node.cluster_size}" if node else "")
-    sources = _cell(topology.channels, lambda rows: ", ".join(f"of {row.source_host}" for row in rows))
+    galera = _cell(topology.galera, lambda node: f"galera of {node.cluster_size}, {node.state}" if node else "")
+    sources = _cell(topology.channels, lambda rows: ", ".join(f"replica of {row.source_host}" for row in rows))
     replicas = _cell(topology.replicas, lambda rows: f"{len(rows)} replicas" if rows else "")
     return ", ".join(dict.fromkeys(word for word in (galera, sources, replicas) if word)) or "-"
