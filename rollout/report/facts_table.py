@@ -85,5 +85,5 @@ def _topology(facts: Facts) -> str:
     topology = facts.replication
     galera = _cell(topology.galera, lambda node: f"galera of {node.cluster_size}, {node.state}" if node else "")
     sources = _cell(topology.channels, lambda rows: ", ".join(f"replica of {row.source_host}" for row in rows))
-    replicas = _cell(topology.replicas, lambda rows: f"{len(rows)} replicas" if rows else "")
+    replicas = _cell(topology.replicas, lambda rows: f"source of {len(rows)}" if rows else "")
     return ", ".join(dict.fromkeys(word for word in (galera, sources, replicas) if word)) or "-"
