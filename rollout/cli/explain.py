@@ -9,6 +9,7 @@ import click
 from rollout.checks import codes as checks
 from rollout.cli.options import json_option
 from rollout.errors import UsageProblem
+from rollout.plan import codes as plan
 from rollout.prediction import codes as prediction
 
 # One room a kind; each keeps its own codes beside what hands them out.
@@ -17,6 +18,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
     "cause": checks.CAUSES,
     "verdict": prediction.VERDICTS,
     "prediction": prediction.NOTES,
+    "plan": plan.CODES,
 }
 
 

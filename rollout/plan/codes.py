@@ -132,4 +132,33 @@ CODES: dict[str, str] = {
         "back alone could not join the others. Node by node there is no way back; it would take the whole cluster "
         "stopped at once, which is not done without a person. Keep the release."
     ),
+    "gate_answers": "Health gate: a query is answered on the unit's socket. When it fails, nobody is served.",
+    "gate_error_log": (
+        "Health gate: the error log has no [ERROR] since the server's start that its baseline did not have. Read the "
+        "lines in the evidence before going on."
+    ),
+    "gate_replication": (
+        "Health gate: every replication channel runs as in the baseline, with the same source and GTID mode. A channel "
+        "that is still on its way back is waited for."
+    ),
+    "gate_lag": (
+        "Health gate: no channel is further behind than before by more than the limit. The next host waits until the "
+        "replica has caught up; one that does not is looked at by a person."
+    ),
+    "gate_wsrep": (
+        "Health gate: the node is Synced in the primary component and its cluster as large as in the baseline. No "
+        "other node is taken down before."
+    ),
+    "gate_hit_ratio": (
+        "Health gate: the share of page requests that miss the buffer pool is not worse than the baseline by more than "
+        "the margin. It is compared once the pool is warm: no load under way, and 90 % of the pages it held before."
+    ),
+    "gate_latency": (
+        "Health gate: the median time of our own probe query, compared at about as many Questions a second and with a "
+        "warm pool. `skip` says why it cannot be compared."
+    ),
+    "gate_threads": (
+        "Health gate: statements at work at once (Threads_running, the probe's own left out), compared at about as "
+        "many Questions a second and with a warm pool. `skip` says why it cannot be compared."
+    ),
 }

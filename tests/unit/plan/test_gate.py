@@ -8,6 +8,7 @@ from hosts_of_a_fleet import channel, facts, node
 
 from rollout.facts.model import Facts
 from rollout.facts.unknown import Unknown
+from rollout.plan.codes import CODES
 from rollout.plan.gate import Sample, gate, gate_closed, unsynced, why_cold
 
 
@@ -65,6 +66,11 @@ def test_a_host_as_before_opens_the_gate() -> None:
     results = gate(sample(), sample())
     assert statuses(sample(), sample()) == ALONE
     assert not gate_closed(results)
+
+
+def test_every_result_of_the_gate_is_explained() -> None:
+    """Whoever reads a result can ask `rollout explain` for it."""
+    assert {one.id for one in gate(sample(), sample())} <= set(CODES)
 
 
 def test_a_server_that_does_not_answer_closes_the_gate() -> None:
