@@ -65,6 +65,10 @@ CODES: dict[str, str] = {
         "and a primary must not become newer than its replica. Add the replica to the inventory. Programs that read "
         "the binary log (change data capture, binlog servers) look the same."
     ),
+    "replica_not_asked": (
+        "A replica of the host is connected to it, but could not be reached or asked by us. Whether it will be at least"
+        " as new as its primary is unknown, so the primary waits. Make the replica reachable, then plan again."
+    ),
     "cluster_not_synced": (
         "A node of the cluster is no synced member of the primary component: a donor, a joiner, or a split. No node is "
         "taken down before all others are Synced. See wsrep_local_state_comment and wsrep_cluster_status on each node."

@@ -164,6 +164,10 @@ def _strange_followers(members: Sequence[Member]) -> Iterable[Finding]:
         if strange:
             text = f"{one.name} has replicas that are not in the inventory: {', '.join(dict.fromkeys(strange))}"
             yield Finding("replica_outside_inventory", "blocker", (one.name,), text)
+        silent = [other.name for other in members if other.unknown and other != one and _follows(other, one)]
+        if silent:
+            text = f"{one.name} has replicas that could not be asked: {', '.join(silent)}"
+            yield Finding("replica_not_asked", "blocker", (one.name,), text)
 
 
 def _cluster_findings(clusters: Iterable[Cluster], members: Sequence[Member]) -> Iterable[Finding]:
