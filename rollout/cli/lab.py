@@ -36,19 +36,19 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--hosts", type=click.IntRange(1, MOST_HOSTS), default=3, show_default=True, help="How many hosts.")
-@click.option("--distro", type=click.Choice(["bookworm", "trixie"]), default="bookworm", show_default=True)
+@click.option("--hosts", type=click.IntRange(1, MOST_HOSTS), help="How many hosts.  [default: as it is, or 3]")
+@click.option("--distro", type=click.Choice(["bookworm", "trixie"]), help="[default: as it is, or bookworm]")
 @click.option("--publish-fix", is_flag=True, help="Offer the newer release from the start.")
 @click.option("--writer/--no-writer", default=True, show_default=True, help="Insert rows on each host all the time.")
 @name_option
 @state_option
-def up(*, hosts: int, distro: Distro, publish_fix: bool, writer: bool, name: str, state: Path) -> None:
+def up(*, hosts: int | None, distro: Distro | None, publish_fix: bool, writer: bool, name: str, state: Path) -> None:
     """Bring the fleet up, or what is missing of it.
 
     Example: rollout lab up --hosts 3 --distro bookworm
     """
     fleet = lab.up(Place(state, name), hosts=hosts, distro=distro, writer=writer, publish=publish_fix, say=say)
-    say(f"{hosts} hosts are up. Inventory: {fleet.inventory}")
+    say(f"{fleet.record.hosts} hosts are up. Inventory: {fleet.inventory}")
 
 
 @command.command()

@@ -17,19 +17,22 @@ from rollout.lab.apt import OFFERED, SIBLINGS, TreeApt, pinned, sources
 from rollout.lab.layout import Distro, cache_folder
 from rollout.lab.repack import repack
 from rollout.lab.repository import index_of, write_index
-from rollout.lab.tools import FILES, run
+from rollout.lab.tools import APART, FILES, run
 
 SYSTEM = (
     *("systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "iproute2", "ca-certificates", "procps"),
     *("libcap2-bin", "psmisc"),
 )
 BACKUP = "mariadb-backup"
-# Releases that no archive has yet, keyed by the upstream version that stands before them.
-STAND_INS = {"11.8.9": "11.8.10"}
+STAND_IN_RECIPE = 2  # raise it when repacking changes what is in a stand-in
+RECIPE = ("setup.sh", "load.sh", "demo.sql", "rollout-demo-writer", "rollout-demo-writer.service")
 
 
 class BaseRecord(BaseModel):
-    """What `base.json` says about a finished base tree: Debian versions of the server, old and new."""
+    """What `base.json` says about a finished base tree: Debian versions of the server, old and new.
+
+    `stand_in` says that no archive has the new one: it is the old one under the number of the next release.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,6 +40,7 @@ class BaseRecord(BaseModel):
     distro: Distro
     old: str
     new: str
+    stand_in: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,8 @@ class Base:
 
 
 def upstream(version: str) -> str:
-    """Return the upstream part of a Debian version: 10.11.18 of 1:10.11.18-0+deb12u1."""
-    return version.split(":", 1)[-1].rsplit("-", 1)[0]
+    """Return the upstream part of a Debian version: 11.8.9 of 1:11.8.9+ds-0+deb13u1."""
+    return version.split(":", 1)[-1].rsplit("-", 1)[0].split("+", maxsplit=1)[0]
 
 
 def series(version: str) -> str:
@@ -74,12 +78,17 @@ def series(version: str) -> str:
 
 def base_for(distro: Distro, say: Callable[[str], None]) -> Base:
     """Return the base tree of `distro`, from the cache, or made now (a few minutes, and the archive is needed)."""
-    folder = cache_folder() / f"{distro}-{_recipe()}"
-    with _locked(cache_folder(), distro):
+    folder = base_folder(distro)
+    with _locked(cache_folder(), distro, say):
         if not (folder / "base.json").is_file():
             say(f"Making the base tree of {distro}; this is done once and takes a few minutes.")
             _make(distro, folder, say)
     return load(folder)
+
+
+def base_folder(distro: Distro) -> Path:
+    """Return where the base tree of `distro` is kept, made or not."""
+    return cache_folder() / f"{distro}-{_recipe()}"
 
 
 def load(folder: Path) -> Base:
@@ -93,18 +102,22 @@ def load(folder: Path) -> Base:
 
 def _recipe() -> str:
     """Return a digest of all that decides what is in a base tree, so that a changed recipe makes a new one."""
-    digest = hashlib.sha256(repr((SYSTEM, SIBLINGS, OFFERED, BACKUP, STAND_INS)).encode())
-    for name in ("setup.sh", "load.sh", "demo.sql", "rollout-demo-writer", "rollout-demo-writer.service"):
+    digest = hashlib.sha256(repr((SYSTEM, SIBLINGS, OFFERED, BACKUP, STAND_IN_RECIPE)).encode())
+    for name in RECIPE:
         digest.update((FILES / name).read_bytes())
     return digest.hexdigest()[:12]
 
 
 @contextmanager
-def _locked(cache: Path, distro: Distro) -> Iterator[None]:
+def _locked(cache: Path, distro: Distro, say: Callable[[str], None]) -> Iterator[None]:
     """Let one process at a time make the tree of a distribution; the others wait and find it made."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / f"{distro}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"Waiting for another run that makes the base tree of {distro}.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
@@ -116,7 +129,14 @@ def _make(distro: Distro, folder: Path, say: Callable[[str], None]) -> None:
     root = building / "root"
     (building / "sources.list").write_text(sources(distro))
     say("  system")
-    words = ["mmdebstrap", "--quiet", "--variant=apt", "--skip=cleanup/apt/lists", f"--include={','.join(SYSTEM)}"]
+    words = [
+        *APART,
+        "mmdebstrap",
+        "--quiet",
+        "--variant=apt",
+        "--skip=cleanup/apt/lists",
+        f"--include={','.join(SYSTEM)}",
+    ]
     run([*words, distro, root, building / "sources.list"], doing=f"making a tree of {distro}")
     say("  packages, old and newer")
     record = _fetch(distro, building)
@@ -133,27 +153,33 @@ def _fetch(distro: Distro, building: Path) -> BaseRecord:
     versions = apt.versions("mariadb-server")
     if not versions:
         raise LabProblem(f"the archive of {distro} offers no mariadb-server")
-    old = versions[1] if len(versions) > 1 else versions[0]
+    stand_in = len(versions) == 1
+    old = versions[0] if stand_in else versions[1]
     apt.download([*pinned((*SIBLINGS, BACKUP), old), *OFFERED], building / "old")
-    if len(versions) > 1:
+    if stand_in:
+        new = _stand_in(building, old)
+    else:
         new = versions[0]
         apt.download(pinned((*SIBLINGS, BACKUP), new), building / "new")
-    else:
-        new = _stand_in(building, old)
     for name in ("old", "new"):
         index_of(building / name)
-    return BaseRecord(distro=distro, old=old, new=new)
+    return BaseRecord(distro=distro, old=old, new=new, stand_in=stand_in)
 
 
 def _stand_in(building: Path, old: str) -> str:
-    """Make packages of a release that no archive has; return their version."""
-    says = STAND_INS.get(upstream(old), "")
-    new = (old.replace(upstream(old), says) if says else old) + "+rehearsal1"
-    escaped = old.replace(":", "%3a")
+    """Make packages of the next release, which no archive has; return their version."""
+    says = next_release(upstream(old))
+    new = old.replace(upstream(old), says) + "+rehearsal1"
     (building / "new").mkdir()
-    debs = sorted((building / "old").glob(f"*_{escaped}_*.deb"))
-    repack(debs, building / "new", old=old, new=new, says=f"{says}-MariaDB" if says else "")
+    debs = sorted((building / "old").glob(f"*_{old.replace(':', '%3a')}_*.deb"))
+    repack(debs, building / "new", old=old, new=new, says=f"{says}-MariaDB")
     return new
+
+
+def next_release(version: str) -> str:
+    """Return the release after an upstream version: 11.8.10 of 11.8.9."""
+    front, patch = version.rsplit(".", 1)
+    return f"{front}.{int(patch) + 1}"
 
 
 def _install(building: Path, record: BaseRecord) -> None:
@@ -175,8 +201,8 @@ def _install(building: Path, record: BaseRecord) -> None:
 def _inside(root: Path, repository: Path, script: str, arguments: list[str], *, stdin: bytes = b"") -> None:
     """Run one of our scripts in the tree, with namespaces and mounts of its own that go when it ends."""
     # nspawn wants to remove its propagation folder at the end, and refuses to do so on a disk.
-    hide = 'mkdir -p /run/systemd/nspawn; mount -t tmpfs tmpfs /run/systemd/nspawn; exec systemd-nspawn "$@"'
-    words = ["unshare", "--mount", "sh", "-ec", hide, "sh", "--quiet", "--register=no", "--keep-unit", "--pipe"]
+    hide = 'mkdir -p /run/systemd; mount -t tmpfs tmpfs /run/systemd; exec systemd-nspawn "$@"'
+    words = [*APART, "sh", "-ec", hide, "sh", "--quiet", "--register=no", "--keep-unit", "--pipe"]
     nspawn = [f"--machine=rollout-base-{os.getpid()}", f"--directory={root}", f"--bind-ro={repository}:/srv/repo"]
     shell = ["/bin/sh", "-c", (FILES / script).read_text(), script, *arguments]
     run([*words, *nspawn, *shell], doing=f"{script} in the base tree", stdin=stdin)

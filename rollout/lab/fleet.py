@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rollout.errors import UsageProblem
 from rollout.lab import ledger
-from rollout.lab.base import Base, base_for, load
+from rollout.lab.base import Base, base_folder, base_for, load
 from rollout.lab.cgroups import end_all, groups_of
 from rollout.lab.inventory_file import host_value, ssh_words, write_inventory, write_known_hosts
 from rollout.lab.layout import Distro, FleetRecord, Place, Wiring, bridge_name, check_name, wiring
@@ -21,6 +21,8 @@ from rollout.lab.repository import write_index
 from rollout.lab.seed import make_seed
 from rollout.lab.tools import run, succeeds
 from rollout.settings import Host
+
+DEFAULT_HOSTS = 3
 
 
 @dataclass(frozen=True)
@@ -130,53 +132,60 @@ class Fleet:
 def up(
     place: Place,
     *,
-    hosts: int,
-    distro: Distro = "bookworm",
+    hosts: int | None = None,
+    distro: Distro | None = None,
     writer: bool = True,
     publish: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Fleet:
-    """Bring up a fleet of `hosts` hosts, or what is missing of it, and wait until every host is up.
+    """Bring up a fleet, or what is missing of it, and wait until every host is up.
 
-    Raises `UsageProblem` when this machine cannot hold it or another fleet is in the way, `LabProblem` when a step
-    fails; calling it again goes on from where it stopped.
+    None means as it is already, or else 3 hosts of bookworm. Raises `UsageProblem` when this machine cannot hold
+    the fleet or another one is in the way, `LabProblem` when a step fails; calling it again goes on from there.
     """
     check_name(place.name)
     check_machine()
-    before = _existing(place, hosts, distro)
-    place.folder.mkdir(parents=True, exist_ok=True)
-    check_room(hosts - (before.hosts if before else 0), folder=place.folder, with_base=before is None)
-    base = base_for(distro, say)
-    subnet = ledger.claim(place, hosts)
-    record = FleetRecord(name=place.name, distro=distro, subnet=subnet, hosts=hosts, writer=writer, base=base.folder)
-    place.record.write_text(record.model_dump_json(by_alias=True, indent=2))
-    fleet = Fleet(place, record, base)
+    record = _wanted(place, hosts, distro, writer)
+    made = (record.base / "base.json").is_file()
+    fleet = Fleet(place, record, load(record.base) if made else base_for(record.distro, say))
     _prepare(fleet)
-    if publish or before is None:
-        fleet.publish() if publish else fleet.unpublish()
-    say(f"Starting {hosts} hosts")
+    if publish:
+        fleet.publish()
+    say(f"Starting {record.hosts} hosts")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(Machine.start, fleet.machines))
         list(pool.map(Machine.wait, fleet.machines))
     return fleet
 
 
-def _existing(place: Place, hosts: int, distro: Distro) -> FleetRecord | None:
-    """Return the record of the fleet that is there, when it can become the one that is asked for."""
-    if not place.record.is_file():
-        return None
-    record = FleetRecord.model_validate_json(place.record.read_bytes())
-    if record.distro != distro or record.hosts > hosts:
+def _wanted(place: Place, hosts: int | None, distro: Distro | None, writer: bool) -> FleetRecord:
+    """Return the record of the fleet that is there, grown when more hosts are asked for, or a new one; write it."""
+    there = _record(place)
+    if there and ((distro or there.distro) != there.distro or (hosts or there.hosts) < there.hosts):
         raise UsageProblem(
-            f"the fleet {place.name} is there with {record.hosts} hosts of {record.distro}",
+            f"the fleet {place.name} is there with {there.hosts} hosts of {there.distro}",
             hint=f"`rollout lab down --name {place.name}` first, or give the new one another --name",
         )
+    kind: Distro = there.distro if there else distro or "bookworm"
+    base = there.base if there and there.base.is_dir() else base_folder(kind)
+    count = hosts or (there.hosts if there else DEFAULT_HOSTS)
+    place.folder.mkdir(parents=True, exist_ok=True)
+    check_room(count - (there.hosts if there else 0), folder=place.folder, with_base=not base.is_dir())
+    subnet = ledger.claim(place, count)
+    record = FleetRecord(name=place.name, distro=kind, subnet=subnet, hosts=count, writer=writer, base=base)
+    place.record.write_text(record.model_dump_json(by_alias=True, indent=2))
     return record
 
 
+def _record(place: Place) -> FleetRecord | None:
+    return FleetRecord.model_validate_json(place.record.read_bytes()) if place.record.is_file() else None
+
+
 def _prepare(fleet: Fleet) -> None:
-    """Make key, seeds, host keys, inventory and bridge, as far as they are missing."""
+    """Make repository, key, seeds, host keys, inventory and bridge, as far as they are missing."""
     place, record = fleet.place, fleet.record
+    if not (place.repository / "Release").is_file():
+        fleet.unpublish()
     if not place.key.with_suffix(".pub").is_file():
         place.key.unlink(missing_ok=True)
         run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", place.name, "-f", place.key], doing="making a key")
@@ -194,11 +203,11 @@ def _prepare(fleet: Fleet) -> None:
 def find(place: Place) -> Fleet:
     """Return the fleet at `place`; raises `UsageProblem` when there is none."""
     check_name(place.name)
-    if not place.record.is_file():
+    record = _record(place)
+    if record is None:
         raise UsageProblem(
             f"there is no fleet named {place.name} in {place.state}", hint="`rollout lab up --hosts 3` makes one"
         )
-    record = FleetRecord.model_validate_json(place.record.read_bytes())
     return Fleet(place, record, load(record.base))
 
 

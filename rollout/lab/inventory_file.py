@@ -9,6 +9,7 @@ from rollout.lab.base import BaseRecord, series, upstream
 from rollout.lab.layout import Place, Wiring
 from rollout.lab.seed import host_key
 from rollout.settings import Connection, FixRelease, Host, Settings
+from rollout.versions import FIX_RELEASES, parse_upstream
 
 USER = "admin"
 SOAK_SECONDS = 5.0  # a rehearsal does not wait two minutes a host
@@ -41,8 +42,10 @@ def write_inventory(place: Place, fleet: Sequence[Wiring], base: BaseRecord) -> 
 
 
 def fix_releases(base: BaseRecord) -> dict[str, FixRelease]:
-    """Return the release to rehearse with; it carries no fix, so nothing is promised for throughput."""
-    return {series(base.new): FixRelease(version=upstream(base.new), carries_lru_fix=False)}
+    """Return the release to go to; where it carries no fix it is a rehearsal, and nothing is promised for speed."""
+    version, known = upstream(base.new), FIX_RELEASES.get(series(base.new))
+    carries = not base.stand_in and known is not None and parse_upstream(version) >= parse_upstream(known.version)
+    return {series(base.new): FixRelease(version=version, carries_lru_fix=carries)}
 
 
 def host_value(place: Place, host: Wiring, base: BaseRecord) -> Host:

@@ -23,6 +23,7 @@ PROGRAMS = {
     "ssh": "openssh-client",
     "ssh-keygen": "openssh-client",
     "nsenter": "util-linux",
+    "setpriv": "util-linux",
     "dpkg-deb": "dpkg",
 }
 INSTEAD = (

@@ -9,17 +9,17 @@ SERVER = "mariadb-server"
 SNIPPET = "etc/mysql/mariadb.conf.d/99-rehearsal-version.cnf"
 
 
-def repack(debs: Iterable[Path], into: Path, *, old: str, new: str, says: str = "") -> None:
+def repack(debs: Iterable[Path], into: Path, *, old: str, new: str, says: str) -> None:
     """Write each package of version `old` again as version `new`, and say in its description what it is.
 
-    With `says`, the server's package carries an option file that makes the server report that version. It is no
-    conffile: dpkg would keep one on a downgrade, and the old server would go on saying the new version.
+    The server's package carries an option file that makes the server report `says` as its version. It is no conffile:
+    dpkg would keep one on a downgrade, and the old server would go on saying the new version.
     """
     for deb in debs:
         tree = into / f"{deb.stem}.tree"
         run(["dpkg-deb", "--raw-extract", deb, tree], doing=f"unpacking {deb.name}")
         name = _edit_control(tree / "DEBIAN/control", old, new)
-        if says and name == SERVER:
+        if name == SERVER:
             (tree / SNIPPET).write_text(
                 f"# A stand-in: it exercises the road, not the fix.\n[mariadbd]\nversion={says}\n"
             )

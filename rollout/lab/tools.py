@@ -6,6 +6,11 @@ from pathlib import Path
 
 from rollout.errors import LabProblem
 
+# Before a program that mounts: what it mounts and starts is gone when it ends, and it ends when this program ends.
+APART = (
+    *("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
+    "--propagation=private",
+)
 FILES = Path(__file__).parent / "files"
 
 

@@ -15,8 +15,8 @@ echo $$ >"$folder/keeper.pid"
 cd "$folder"
 
 # nspawn wants to remove its propagation folder when a host ends, and refuses to do so on a disk.
-mkdir -p /run/systemd/nspawn
-mount -t tmpfs -o mode=0755 tmpfs /run/systemd/nspawn
+mkdir -p /run/systemd
+mount -t tmpfs -o mode=0755 tmpfs /run/systemd
 mount -t overlay -o "lowerdir=seed:$base,upperdir=upper,workdir=work" overlay root
 
 ip link set lo up
