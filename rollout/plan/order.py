@@ -1,6 +1,6 @@
 """What a topology demands of the order: constraints for the waves, cycles, and versions that must not cross."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rollout.plan.finding import Finding
 from rollout.plan.topology import Topology
@@ -100,22 +100,30 @@ def _cycle_findings(graph: Topology) -> Iterator[Finding]:
             yield Finding("replication_ring_read_only", "warning", tuple(cycle), f"{ring}: one at a time{last}")
 
 
-def _version_findings(graph: Topology, targets: Mapping[str, Upstream]) -> Iterable[Finding]:
+def _version_findings(graph: Topology, targets: Mapping[str, Upstream]) -> Iterator[Finding]:
     now = {name: one.version.upstream for name, one in graph.members.items() if one.version}
     then = {**now, **targets}
-    pairs = dict.fromkeys((link.replica, link.primary) for link in graph.links if link.primary)
+    pairs = dict.fromkeys((link.replica, link.primary) for link in graph.links)
     for replica, primary in pairs:
-        if primary is None or primary == replica:
+        if primary is None or primary == replica or not _falls_behind(then, replica, primary, targets):
             continue
-        if primary in targets and (replica not in then or then[replica] < then[primary]):
-            stays = f"stays at {_dotted(then[replica])}" if replica in then else "is of an unknown version"
-            text = f"{primary} would run {_dotted(then[primary])} while its replica {replica} {stays}: change it first"
-            yield Finding("replica_would_be_older", "blocker", (primary,), text)
-        elif replica in then and primary in then and then[replica] < then[primary]:
-            text = (
-                f"{replica} runs {_dotted(then[replica])}, older than its primary {primary} ({_dotted(then[primary])})"
-            )
+        texts = {name: _dotted(then[name]) if name in then else "an unknown version" for name in (replica, primary)}
+        if replica in targets and replica in now and targets[replica] < now[replica]:
+            text = f"{replica} would run {texts[replica]}, older than its primary {primary} ({texts[primary]})"
+            yield Finding("replica_would_be_older", "blocker", (replica,), f"{text}: take the primary back first")
+        elif primary in targets:
+            text = f"{primary} would run {texts[primary]} while its replica {replica} runs {texts[replica]}"
+            yield Finding("replica_would_be_older", "blocker", (primary,), f"{text}: change it first")
+        else:
+            text = f"{replica} ({texts[replica]}) is older than its primary {primary} ({texts[primary]})"
             yield Finding("replica_is_older", "warning", (replica,), text)
+
+
+def _falls_behind(then: Mapping[str, Upstream], replica: str, primary: str, targets: Mapping[str, Upstream]) -> bool:
+    """Whether a replica ends older than its primary; one of unknown version does when its primary is changed."""
+    if replica in then and primary in then:
+        return then[replica] < then[primary]
+    return primary in targets
 
 
 def _dotted(version: Upstream) -> str:

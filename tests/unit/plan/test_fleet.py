@@ -4,9 +4,14 @@ from typing import Any
 
 from hosts_of_a_fleet import channel, facts, node
 
+from rollout.cli.options import FleetOptions, select_hosts
 from rollout.facts.model import Facts
+from rollout.plan.drawing import draw
 from rollout.plan.fleet import FleetOrder, fleet_order
 from rollout.plan.policy import Policy
+from rollout.remote import open_transport
+from rollout.remote.probing import look_at
+from rollout.resources import shipped
 from rollout.settings import Connection, Host
 
 TO = (11, 8, 10)
@@ -64,6 +69,25 @@ def test_a_replica_that_could_not_be_reached_blocks_its_primary() -> None:
     assert [(one.code, one.severity, one.hosts) for one in found.findings] == [
         ("place_unknown", "blocker", ("db2",)),
         ("replica_not_asked", "blocker", ("db1",)),
+    ]
+
+
+def test_the_recorded_fleet_that_ships_is_joined_by_what_real_servers_said() -> None:
+    """A source and its replica on bookworm and two hosts of their own, whose server ids are 1 and 2 as well."""
+    hosts = select_hosts(FleetOptions((str(shipped("inventories") / "example"),)))
+    known = {}
+    for host in hosts:
+        transport = open_transport(host)
+        known[host.name] = look_at(transport, host).facts
+        transport.close()
+    found = fleet_order(Policy(), hosts, known, {})
+    assert found.waves == (("db2",), ("db1",), ("db3",), ("db4",))
+    assert found.findings == ()
+    assert draw(found.graph).splitlines() == [
+        "db1  10.11.18",
+        "└─ db2  10.11.18  read-only  0 s behind",
+        "db3  11.8.9",
+        "db4  11.8.9",
     ]
 
 

@@ -96,7 +96,18 @@ def test_a_primary_is_blocked_while_its_replica_stays_behind() -> None:
     """With a limit that leaves a replica out, the primary would be newer than it: a blocker on the primary."""
     found = order_findings(graph(*tree()), {"db1": TO, "db2": TO})
     assert [(one.code, one.hosts) for one in found] == [("replica_would_be_older", ("db1",))]
-    assert found[0].message == "db1 would run 11.8.10 while its replica db3 stays at 11.8.9: change it first"
+    assert found[0].message == "db1 would run 11.8.10 while its replica db3 runs 11.8.9: change it first"
+
+
+def test_a_replica_is_not_taken_back_below_its_primary() -> None:
+    """All run 11.8.10; the rollback of one replica alone would leave it older than its primary: a blocker on it."""
+    new = graph(*(version(some, "11.8.10-MariaDB") for some in tree()))
+    back = (11, 8, 9)
+    found = order_findings(new, {"db4": back})
+    assert [(one.code, one.severity, one.hosts) for one in found] == [("replica_would_be_older", "blocker", ("db4",))]
+    assert "take the primary back first" in found[0].message
+    assert order_findings(new, {"db1": back}) == ()
+    assert order_findings(new, dict.fromkeys(("db1", "db2", "db3", "db4"), back)) == ()
 
 
 def test_replicas_alone_may_be_changed() -> None:
