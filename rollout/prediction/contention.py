@@ -47,14 +47,19 @@ def evicts(pool: Pool) -> bool:
     return free <= 2 * depth
 
 
-def mutex_load(rates: Rates, pool: Pool, policy: RunningPolicy) -> Load | None:
-    """Return the operations a second on one mutex, or None where page reads are not known."""
+def mutex_load(rates: Rates, pool: Pool, policy: RunningPolicy, young_moves: float | None = None) -> Load | None:
+    """Return the operations a second on one mutex, or None where page reads are not known.
+
+    `young_moves` is what a fitted simulation found for the moves that no server counts.
+    """
     reads = known_or(rates.reads, None)
     if reads is None:
         return None
     evicted = reads if evicts(pool) else 0.0
     rest = _PER_MISS * reads + evicted / _EVICTIONS_PER_ACQUISITION
     moves, driver = _moves(rates, pool, policy, evicted)
+    if young_moves is not None and moves is not None:
+        moves = Range.around(min(max(moves.low + young_moves, moves.low), moves.high), (moves.low, moves.high))
     if moves is None:
         return None
     widen = _BUSY_OVER_MEAN if rates.since_start else 1.0

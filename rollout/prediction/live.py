@@ -4,7 +4,8 @@ from rollout.facts.model import Facts
 from rollout.facts.unknown import Unknown, known_or
 from rollout.prediction.backup import backup_effect
 from rollout.prediction.cautions import cautions
-from rollout.prediction.contention import Contention, contention, evicts, mutex_load
+from rollout.prediction.contention import Contention, Load, contention, evicts, mutex_load
+from rollout.prediction.fit import Fitted
 from rollout.prediction.measured import hit_ratio
 from rollout.prediction.memory import memory_forecast
 from rollout.prediction.model import NowAfter, Prediction
@@ -14,23 +15,27 @@ from rollout.prediction.rates import Rates, rates
 from rollout.prediction.running import RunningPolicy, running_policy
 from rollout.prediction.speed import judged, without_fix
 from rollout.settings import Settings
-from rollout.versions import FixStatus, fix_releases
+from rollout.versions import FixStatus
 
 _NO_FIX_COMES: tuple[FixStatus, ...] = ("present", "no_fix_in_series", "not_published", "rehearsal")
 
 
-def predict(first: Facts, second: Facts | None, *, fix: FixStatus, settings: Settings) -> Prediction:
+def predict(
+    first: Facts, second: Facts | None, *, fix: FixStatus, settings: Settings, fitted: Fitted | None = None
+) -> Prediction:
     """Predict what the planned change is worth on one host.
 
     `first` and `second` are probes some seconds apart; without the second one, rates are means since the server's
-    start. `fix` is where the host stands with regard to the fix (`versions.fix_status`), `settings` its own.
+    start. `fix` is where the host stands with regard to the fix (`versions.fix_status`), `settings` its own, `fitted`
+    the simulated workload where one was fitted (`fitting.fit_host`).
     Nothing is raised for what is not known: it widens the range, or the verdict is `cannot_tell`.
     """
     last, seen = second or first, rates(first, second)
-    policy = _policy(last, settings)
-    load = mutex_load(seen, last.pool, policy) if policy and not seen.fatal else None
+    policy = policy_of(last, settings)
+    good = fitted if fitted and fitted.summary.good else None
+    load = _load(seen, last, policy, good)
     found = contention(load, seen, last, ASSUMED) if load else None
-    speed = without_fix(fix, policy, last) or judged(seen, policy, last, found)
+    speed = without_fix(fix, policy, last) or judged(seen, policy, last, found, fitted)
     memory, backup = memory_forecast(last, settings), backup_effect(last, settings)
     about_speed = fix in ("available", "rehearsal") or settings.allocator == "keep"
     main = speed if about_speed else memory
@@ -43,19 +48,27 @@ def predict(first: Facts, second: Facts | None, *, fix: FixStatus, settings: Set
         mutex_utilisation=found.utilisation if found else None,
         capacity_ratio=_capacity(found, fix),
         latency_ms=_latency(found, fix),
-        hit_ratio=_hit_ratio(seen, last, fix),
+        hit_ratio=_hit_ratio(seen, last, fix, good),
         promotions_per_read=_promotions(seen),
         memory=memory,
         backup=backup,
         warnings=tuple(cautions(last, seen, fix, backup)),
+        fit=fitted.summary if fitted else None,
     )
 
 
-def _policy(facts: Facts, settings: Settings) -> RunningPolicy | None:
+def _load(seen: Rates, facts: Facts, policy: RunningPolicy | None, good: Fitted | None) -> Load | None:
+    if policy is None or seen.fatal:
+        return None
+    return mutex_load(seen, facts.pool, policy, young_moves=good.now.young_moves if good else None)
+
+
+def policy_of(facts: Facts, settings: Settings) -> RunningPolicy | None:
+    """Return under which policy the running server keeps its list; None where that is not known."""
     version = facts.server.running
     if isinstance(version, Unknown) or version is None:
         return None
-    return running_policy(version, fix_releases(settings.fix_releases))
+    return running_policy(version, settings.fix_releases)
 
 
 def _capacity(found: Contention | None, fix: FixStatus) -> Range | None:
@@ -71,10 +84,12 @@ def _latency(found: Contention | None, fix: FixStatus) -> NowAfter:
     return NowAfter(now, now) if fix in _NO_FIX_COMES else found.latency_ms
 
 
-def _hit_ratio(seen: Rates, facts: Facts, fix: FixStatus) -> NowAfter:
+def _hit_ratio(seen: Rates, facts: Facts, fix: FixStatus, good: Fitted | None) -> NowAfter:
     """Hit ratio of read requests; it stays as it is where no fix comes, or where no page has to leave."""
     now = hit_ratio(seen, facts)
-    return NowAfter(now, now if fix in _NO_FIX_COMES or not evicts(facts.pool) else None)
+    if now is None or fix in _NO_FIX_COMES or not evicts(facts.pool):
+        return NowAfter(now, now)
+    return NowAfter(now, min(1.0, max(0.0, now + good.change_of_hit_ratio)) if good else None)
 
 
 def _promotions(seen: Rates) -> float | None:

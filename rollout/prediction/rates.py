@@ -33,6 +33,7 @@ class Rates:
     made_young: Known[float]
     cpu_seconds: Known[float]
     voluntary_switches: Known[float]
+    rows_by_key: Known[float]
     running: Known[float]
     fatal: tuple[Note, ...] = ()
     doubts: tuple[Note, ...] = ()
@@ -60,6 +61,7 @@ def rates(first: Facts, second: Facts | None) -> Rates:
         made_young=made_young,
         cpu_seconds=rate(lambda facts: facts.memory.cpu_seconds),
         voluntary_switches=rate(lambda facts: facts.memory.voluntary_switches),
+        rows_by_key=rate(_rows_by_key),
         running=_running(first, second),
         fatal=_fatal(first, last, seconds),
         doubts=tuple(note for note in (broken, None if second else _SINGLE) if note),
@@ -82,6 +84,13 @@ def _commands(facts: Facts, names: tuple[str, ...]) -> Known[float]:
     """Add up the counters `Com_NAME`; a command that the server does not count was never run."""
     commands = facts.workload.commands
     return commands if isinstance(commands, Unknown) else sum(commands.get(f"Com_{name}", 0) for name in names)
+
+
+def _rows_by_key(facts: Facts) -> Known[float]:
+    handlers = facts.workload.handlers
+    if isinstance(handlers, Unknown):
+        return handlers
+    return handlers.get("Handler_read_key", Unknown("the server does not count Handler_read_key"))
 
 
 def _seconds(first: Facts, second: Facts | None) -> Known[float]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from rollout.facts.model import Facts
 from rollout.facts.unknown import known_or
-from rollout.prediction.contention import Contention
+from rollout.prediction.contention import Contention, evicts
+from rollout.prediction.fit import Fitted
 from rollout.prediction.model import Note, Verdict
 from rollout.prediction.rates import Rates
 from rollout.prediction.running import RunningPolicy
@@ -15,6 +16,8 @@ from rollout.versions import FixStatus
 IDLE_MUTEX = 0.05
 # A highest rate that grows by less than this is no gain.
 NOTICEABLE_RATIO = 1.05
+# A fall of the hit ratio by more than this is a loss.
+_NOTICEABLE_FALL = 0.005
 _IDLE_QUERIES_PER_SECOND = 5.0
 _WRITE_SHARE = 0.2
 _DISK_BOUND_READS_PER_QUERY = 0.1
@@ -51,7 +54,9 @@ def without_fix(fix: FixStatus, policy: RunningPolicy | None, facts: Facts) -> S
             return None
 
 
-def judged(rates: Rates, policy: RunningPolicy | None, facts: Facts, found: Contention | None) -> Speed:
+def judged(
+    rates: Rates, policy: RunningPolicy | None, facts: Facts, found: Contention | None, fitted: Fitted | None
+) -> Speed:
     """Return the verdict for a host that gets the fix."""
     if policy is None:
         return Speed("cannot_tell", (Note("policy_unknown", "how this server keeps its list is not known"),))
@@ -61,7 +66,26 @@ def judged(rates: Rates, policy: RunningPolicy | None, facts: Facts, found: Cont
     forbidding = (*rates.fatal, *(_forbidding(rates, facts, found)))
     if forbidding or found is None:
         return Speed("cannot_tell", (*forbidding, *_if_idle(found)))
+    misfits = tuple(_misfits(fitted, facts))
+    if misfits:
+        return Speed("loss_possible" if misfits[0].code == "hit_ratio_falls" else "cannot_tell", misfits)
     return _by_mutex(found)
+
+
+def _misfits(fitted: Fitted | None, facts: Facts) -> Iterator[Note]:
+    """Yield what the fitted workload has against a gain, where pages have to leave the pool at all."""
+    if fitted is None or not evicts(facts.pool):
+        return
+    summary, change = fitted.summary, fitted.change_of_hit_ratio
+    if not summary.good:
+        yield Note(
+            "bad_fit",
+            f"the simulated workload does not reproduce what was observed: misses {summary.fitted_miss_ratio:.4f} for "
+            f"{summary.observed_miss_ratio:.4f} of the reads, promotions {summary.fitted_promotion_ratio:.4f} for "
+            f"{summary.observed_promotion_ratio:.4f}",
+        )
+    elif change < -_NOTICEABLE_FALL:
+        yield Note("hit_ratio_falls", f"on the fitted workload the hit ratio falls by {-change * 100:.1f} points")
 
 
 def _clock_at_zero(policy: RunningPolicy | None, facts: Facts) -> Iterator[Note]:
