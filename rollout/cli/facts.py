@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,8 @@ def command(
         click.echo(json.dumps({"schema": 1, "hosts": [_document(outcomes[host.name]) for host in hosts]}, indent=2))
     elif seen:
         _console().print(_table([host for host in hosts if host.name in seen], seen))
-    if len(seen) < len(hosts) or any(look.refused for looks in seen.values() for look in looks):
-        raise click.exceptions.Exit(1)
+    if ends_with := _exit_code(outcomes.values()):
+        raise click.exceptions.Exit(ends_with)
 
 
 def _looks(host: Host, sample_seconds: float | None, *, refresh: bool, deep: bool) -> list[Look]:
@@ -94,6 +95,17 @@ def _looks(host: Host, sample_seconds: float | None, *, refresh: bool, deep: boo
         return looks
     finally:
         transport.close()
+
+
+def _exit_code(outcomes: Iterable[Outcome[list[Look]]]) -> int:
+    """Return 2 when a file was wrong (a spoiled recording), 1 when a host failed or did not grant root, else 0."""
+    codes = [0]
+    for outcome in outcomes:
+        if isinstance(outcome, Failed):
+            codes.append(outcome.error.exit_code)
+        elif any(look.refused for look in outcome.value):
+            codes.append(1)
+    return max(codes)
 
 
 def _tell(outcome: Outcome[list[Look]]) -> None:

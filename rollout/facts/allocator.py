@@ -1,6 +1,7 @@
 """Which malloc the server uses, from independent witnesses: its own word, its maps, and all who asked for a preload."""
 
 import re
+from functools import partial
 
 from rollout.facts.database import Database
 from rollout.facts.frame import Answers, assignments, lines, read
@@ -60,16 +61,23 @@ def elf(text: str) -> tuple[str, int]:
 
 def _libraries(answers: Answers) -> Known[tuple[Library, ...]]:
     """Return the shared libraries of the jemalloc packages that are installed; one that is no ELF file is left out."""
-    found = []
+    found: list[Library] = []
     for answer in answers.all("library-files"):
-        rows = read(answer.text, lines)
-        if isinstance(rows, Unknown):
-            return rows
-        for row in rows:
-            path, real_path, header = row.split("\t")
-            kind = read(header, elf)
-            if not isinstance(kind, Unknown):
-                found.append(Library(answer.argument.partition(":")[0], path, real_path, *kind))
+        libraries = read(answer.text, partial(parse_libraries, answer.argument.partition(":")[0]))
+        if isinstance(libraries, Unknown):
+            return libraries
+        found += libraries
+    return tuple(found)
+
+
+def parse_libraries(package: str, text: str) -> tuple[Library, ...]:
+    """Read rows of path, real path and the first bytes of each shared library of a package."""
+    found = []
+    for row in lines(text):
+        path, real_path, header = row.split("\t")
+        kind = read(header, elf)
+        if not isinstance(kind, Unknown):
+            found.append(Library(package, path, real_path, *kind))
     return tuple(found)
 
 

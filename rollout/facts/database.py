@@ -24,7 +24,9 @@ class Database:
         found = answers.first("database")
         self._complaint = found.failure if found else ""
         parts = found.printed.split(f"{answers.mark} query\n")[1:] if found else []
-        self._tables = dict(part.partition("\n")[::2] for part in parts)
+        rows = (part.partition("\n") for part in parts)
+        self._tables = {name: parse_table(table) for name, _, table in rows}
+        self._pairs: dict[str, Known[dict[str, str]]] = {}
 
     def table(self, name: str) -> Known[tuple[Row, ...]]:
         """Return the rows of an answer, each as a map by column."""
@@ -32,7 +34,7 @@ class Database:
             return Unknown(self._reason)
         if name not in self._tables:
             return Unknown(f"the database gave no answer ({self._complaint})")
-        return parse_table(self._tables[name])
+        return self._tables[name]
 
     def pairs(self, name: str) -> Known[dict[str, str]]:
         """Return an answer of two columns as a map from the first to the second."""
@@ -43,6 +45,10 @@ class Database:
     def value(self, name: str, column: str) -> Known[str]:
         """Return one column of the first row."""
         return read(self.table(name), lambda rows: rows[0][column])
+
+
+def _first_two_columns(rows: tuple[Row, ...]) -> dict[str, str]:
+    return {first: second for first, second, *_ in (row.values() for row in rows)}
 
 
 def why_no_answer(answers: Answers) -> str:
@@ -71,7 +77,7 @@ def parse_table(text: str) -> Known[tuple[Row, ...]]:
 
 def unescape(cell: str) -> str:
     r"""Take back what `--batch` does to a cell: `\n`, `\t`, `\0` and `\\`."""
-    return _ESCAPED.sub(lambda found: _CONTROL.get(found[1], found[1]), cell)
+    return _ESCAPED.sub(lambda found: _CONTROL.get(found[1], found[1]), cell) if "\\" in cell else cell
 
 
 def number(pairs: Known[dict[str, str]], name: str) -> Known[int]:

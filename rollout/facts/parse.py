@@ -52,7 +52,7 @@ def _facts(host: str, answers: Answers, received_at: datetime | None) -> Facts:
         system=parse_system(answers, received_at),
         packages=parse_packages(answers),
         unit=unit,
-        other_servers=parse_other_servers(answers, known_or(main_pid, None)),
+        other_servers=read(main_pid, lambda pid: parse_other_servers(answers, pid)),
         server=parse_server(answers, database, down=down),
         allocator=parse_allocator(answers, database, unit, down=down),
         memory=parse_memory(answers, database),
@@ -67,12 +67,12 @@ def _facts(host: str, answers: Answers, received_at: datetime | None) -> Facts:
 
 def _main_pid(answers: Answers, unit: Known[Unit | None]) -> Known[int | None]:
     """Return the server's process; None when it is known not to run."""
-    if answers.first("exe") is not None:
-        return read(answers.text("process-status"), lambda text: parse_process_status(text)["Pid"])
     if isinstance(unit, Unknown):
         return unit
     if unit is not None:
         return unit.main_pid
+    if answers.first("exe") is not None:
+        return read(answers.text("process-status"), lambda text: parse_process_status(text)["Pid"])
     others = parse_other_servers(answers, None)
     if isinstance(others, Unknown) or any(not other.container for other in others):
         return Unknown("a server runs here that belongs to no unit")

@@ -6,7 +6,7 @@ from ipaddress import ip_interface
 
 from rollout.facts.frame import Answers, assignments, lines, read
 from rollout.facts.model import System
-from rollout.facts.unknown import Known, known_or
+from rollout.facts.unknown import Known
 
 # Debian's multiarch names (deb-multiarch(7), "MultiarchTuples"), by dpkg's name of the architecture.
 TRIPLETS = {
@@ -80,9 +80,11 @@ def _state(text: str, names: dict[str, str]) -> str | None:
 
 
 def _triplet(answers: Answers) -> Known[str | None]:
-    if known_or(answers.text("package-manager"), "") != "apt":
-        return None
-    return read(answers.text("package-architecture"), lambda name: TRIPLETS[name])
+    architecture = answers.text("package-architecture", otherwise="no package manager that could be asked")
+    return read(
+        answers.text("package-manager"),
+        lambda manager: read(architecture, lambda name: TRIPLETS[name]) if manager == "apt" else None,
+    )
 
 
 def clock_offset_seconds(answers: Answers, received_at: datetime | None) -> Known[float]:
