@@ -1,0 +1,151 @@
+"""The allocator: jemalloc through a systemd drop-in of our own, and nobody else's preload touched."""
+
+import re
+from dataclasses import dataclass
+
+from rollout.changes.model import Change, Finding
+from rollout.changes.render import MARKER, drop_in, script
+from rollout.facts.model import Facts, Library, Package, Unit
+from rollout.facts.unknown import Unknown, known_or
+from rollout.settings import Settings
+
+DROP_IN = "zz-rollout-allocator.conf"
+PACKAGE = "libjemalloc2"  # Debian 10 and later, Ubuntu 19.10 and later
+
+
+@dataclass(frozen=True)
+class AllocatorVerdict:
+    """What becomes of the allocator of one host. `library` is the path that the process must have mapped."""
+
+    change: Change | None = None
+    library: str | None = None
+    blockers: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+
+
+def drop_in_path(unit: Unit) -> str:
+    """Return the path of our drop-in: below the unit's true Id, with a name that sorts after `override.conf`."""
+    return f"/etc/systemd/system/{unit.id}.d/{DROP_IN}"
+
+
+def assess_allocator(facts: Facts, settings: Settings) -> AllocatorVerdict:
+    """Say what the allocator of a host needs. Pure; a preload that is not ours is reported and left alone."""
+    unit = facts.unit
+    if isinstance(unit, Unknown) or unit is None:
+        reason = unit.reason if isinstance(unit, Unknown) else "systemd knows no unit of a database server here"
+        return AllocatorVerdict(blockers=(Finding("unit_unknown", reason),))
+    blockers = _blockers(facts, unit)
+    library, package, missing = _library(facts)
+    if missing:
+        blockers = (*blockers, missing)
+    mapped = _jemalloc_in_process(facts)
+    if mapped and not _own_content(unit):
+        return AllocatorVerdict(library=mapped)  # somebody made it so by hand: fine, theirs, left alone
+    content = drop_in(library, settings.malloc_conf, settings.environment)
+    if _own_content(unit) == content and (mapped == library or unit.main_pid is None):
+        return AllocatorVerdict(library=library)
+    if blockers:
+        return AllocatorVerdict(library=library, blockers=blockers)
+    return AllocatorVerdict(_change(facts, unit, library, package, content), library, warnings=_warnings(facts))
+
+
+def _blockers(facts: Facts, unit: Unit) -> tuple[Finding, ...]:
+    found = []
+    said = facts.allocator.version_malloc_library
+    if unit.main_pid is not None and isinstance(said, Unknown):
+        found.append(Finding("allocator_unknown", said.reason))
+    elif isinstance(said, str) and said != "system" and not said.startswith("jemalloc"):
+        found.append(Finding("other_allocator", f"the server runs with {said}: somebody chose that; left alone"))
+    capabilities = facts.server.capabilities
+    if isinstance(capabilities, Unknown):
+        found.append(Finding("capabilities_unknown", capabilities.reason))
+    elif capabilities:
+        message = f"{capabilities}: file capabilities mean secure execution, which drops LD_PRELOAD silently"
+        found.append(Finding("secure_execution", message))
+    preloads = facts.allocator.preloads
+    if isinstance(preloads, Unknown):
+        found.append(Finding("preload_unknown", preloads.reason))
+    else:
+        foreign = [entry for entry in preloads if not entry.source.endswith(f"/{DROP_IN}")]
+        found += [
+            Finding("foreign_preload", f"{entry.source} sets LD_PRELOAD={entry.value}: not ours, take it out first")
+            for entry in foreign
+        ]
+    return tuple(found)
+
+
+def _library(facts: Facts) -> tuple[str, Package | None, Finding | None]:
+    """Return the library's path, the package to install (None when it is there), and what keeps us from knowing."""
+    machine = facts.allocator.server_elf_machine
+    libraries = known_or(facts.allocator.libraries, ())
+    fitting = [entry for entry in libraries if isinstance(machine, Unknown) or entry.elf_machine == machine]
+    if fitting:
+        return _preload_name(fitting), None, None
+    if facts.packages.manager != "apt":
+        return (
+            "",
+            None,
+            Finding("library_unavailable", "jemalloc is not installed; packages are changed with apt only"),
+        )
+    package = facts.packages.named(PACKAGE)
+    rows = package.versions if package and isinstance(package.versions, tuple) else ()
+    candidate = package.candidate if package else None
+    triplet = facts.system.triplet
+    if not package or not isinstance(candidate, str) or not any(row.version == candidate for row in rows):
+        return "", None, Finding("library_unavailable", f"{PACKAGE} is in no enabled repository; none is added")
+    if isinstance(triplet, Unknown) or triplet is None:
+        reason = triplet.reason if isinstance(triplet, Unknown) else "no multiarch name"
+        return "", None, Finding("library_unavailable", f"where {PACKAGE} puts its library cannot be told: {reason}")
+    return f"/usr/lib/{triplet}/libjemalloc.so.2", package, None
+
+
+def _preload_name(libraries: list[Library]) -> str:
+    named = [entry.path for entry in libraries if re.search(r"/libjemalloc\.so\.\d+$", entry.path)]
+    return sorted(named or [entry.path for entry in libraries])[-1]
+
+
+def _jemalloc_in_process(facts: Facts) -> str | None:
+    said = facts.allocator.version_malloc_library
+    if not isinstance(said, str) or not said.startswith("jemalloc"):
+        return None
+    mapped = known_or(facts.allocator.mapped, ())
+    return next((entry.path for entry in mapped if "jemalloc" in entry.path), None)
+
+
+def _own_content(unit: Unit) -> str | None:
+    for entry in unit.drop_ins:
+        if entry.path.endswith(f"/{DROP_IN}") and isinstance(entry.content, str) and entry.content.startswith(MARKER):
+            return entry.content
+    return None
+
+
+def _change(facts: Facts, unit: Unit, library: str, package: Package | None, content: str) -> Change:
+    path = drop_in_path(unit)
+    name, version = (package.name, str(package.candidate)) if package else (None, None)
+    running = facts.allocator.version_malloc_library
+    values = {
+        "drop_in": path,
+        "folder": path.rpartition("/")[0],
+        "content": content,
+        "library": library,
+        "library_package": name,
+        "library_version": version,
+        "previous_content": _own_content(unit),
+        "summary": f"jemalloc from {library}",
+    }
+    return Change(
+        kind="allocator",
+        summary=f"{running or 'not running'} -> jemalloc ({library})",
+        before={"running": None if isinstance(running, Unknown) else running, "drop_in": values["previous_content"]},
+        after={"library": library, "drop_in": content, "package": f"{name}={version}" if name else None},
+        why="glibc keeps in its arenas what the server has freed; jemalloc gives it back to the kernel",
+        do=script("allocator-do", **values),
+        undo=script("allocator-undo", **values),
+    )
+
+
+def _warnings(facts: Facts) -> tuple[Finding, ...]:
+    if facts.system.transparent_hugepage == "always":
+        message = "transparent huge pages are `always`: jemalloc's memory may stay larger than its own figures say"
+        return (Finding("huge_pages_always", message),)
+    return ()

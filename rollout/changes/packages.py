@@ -1,0 +1,241 @@
+"""The packages: an exact version inside the running series, from where the installed one came, all siblings at once."""
+
+import re
+from dataclasses import dataclass, field
+
+from rollout.changes.model import Change, Finding
+from rollout.changes.render import script
+from rollout.facts.model import Facts, Package, PackageSource, PackageVersion
+from rollout.facts.unknown import Unknown
+from rollout.settings import Settings
+from rollout.versions import (
+    FixStatus,
+    Release,
+    ServerVersion,
+    Upstream,
+    fix_releases,
+    fix_status,
+    parse_package_version,
+    parse_upstream,
+    series_of,
+)
+
+
+@dataclass(frozen=True)
+class PackagesVerdict:
+    """What becomes of the packages of one host: a change or none, and what stands in the way."""
+
+    fix: FixStatus
+    change: Change | None = None
+    target: str | None = None
+    blockers: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = field(default=())
+
+
+def upstream_of(package_version: str | None) -> Upstream | None:
+    """Return the upstream version inside a deb or rpm version, None where there is none: `1:10.11.18-0+deb12u1`."""
+    parsed = parse_package_version(package_version or "")
+    return parsed.upstream if parsed else None
+
+
+def assess_packages(facts: Facts, settings: Settings) -> PackagesVerdict:
+    """Say what the packages of a host need. Pure; never a guess: what cannot be told is a blocker with its reason."""
+    blocked = _foundation(facts)
+    if blocked:
+        return PackagesVerdict("unknown", blockers=blocked)
+    running = facts.server.running
+    if not isinstance(running, ServerVersion):
+        running = facts.server.on_disk
+    if not isinstance(running, ServerVersion):
+        return PackagesVerdict("unknown", blockers=(Finding("version_unknown", _why(facts.server.on_disk)),))
+    releases = fix_releases(settings.fix_releases)
+    release = releases.get(running.series)
+    state = fix_status(running, _offered(facts), releases)
+    if running.flavour != "mariadb":
+        message = f"{running} is an Enterprise build: whether one carries the fix cannot be told from its number"
+        return PackagesVerdict(state, warnings=(Finding("enterprise_unknown", message),))
+    if release is None:
+        return PackagesVerdict(state, warnings=(_no_release(running, state),))
+    return _toward(facts, running, release)
+
+
+def _offered(facts: Facts) -> list[Upstream] | None:
+    """Collect the upstream versions that the origin of the installed server offers; None where that is unknown."""
+    server = facts.packages.named(str(facts.server.executable_package))
+    if server is None or not server.installed_from or isinstance(server.versions, Unknown):
+        return None
+    rows = [upstream_of(row.version) for row in server.versions if _same_origin(server, row)]
+    return [upstream for upstream in rows if upstream]
+
+
+def _no_release(running: ServerVersion, state: FixStatus) -> Finding:
+    if state == "no_fix_in_series":
+        message = (
+            f"no release of series {running.series} carries the fix (11.8, 12.3 and 13.1 have one); "
+            "this tool makes no major upgrade, and jemalloc can be had all the same"
+        )
+        return Finding("no_fix_in_series", message)
+    return Finding("series_unknown", f"series {running.series} is younger than the table of fix releases")
+
+
+def _foundation(facts: Facts) -> tuple[Finding, ...]:
+    """Collect what must be known and whole before anything can be said about packages."""
+    found = []
+    owner = facts.server.executable_package
+    if isinstance(owner, Unknown):
+        found.append(Finding("server_package_unknown", _why(owner)))
+    elif owner is None:
+        found.append(
+            Finding("server_not_packaged", f"no package owns {facts.server.executable}: reported, not touched")
+        )
+    manager = facts.packages.manager
+    if manager != "apt":
+        name = _why(manager) if isinstance(manager, Unknown) else manager or "none"
+        found.append(Finding("manager_unsupported", f"packages are changed with apt only; this host has: {name}"))
+    for name, lines in (("packages_broken", facts.packages.audit), ("packages_unknown", facts.packages.items)):
+        if isinstance(lines, Unknown):
+            found.append(Finding("packages_unknown", _why(lines)))
+        elif name == "packages_broken" and lines:
+            found.append(Finding(name, "dpkg --audit: " + "; ".join(map(str, lines))))
+    refresh = facts.packages.refresh
+    if isinstance(refresh, Unknown):
+        found.append(Finding("refresh_failed", _why(refresh)))
+    elif refresh is not None and not refresh.ok:
+        found.append(Finding("refresh_failed", "apt-get update: " + "; ".join(refresh.messages or ("no message",))))
+    return tuple(found)
+
+
+def _toward(facts: Facts, running: ServerVersion, release: Release) -> PackagesVerdict:
+    wanted = parse_upstream(release.version)
+    server = facts.packages.named(str(facts.server.executable_package))
+    if server is None or server.installed is None:
+        message = f"the package system does not know {facts.server.executable_package} as installed"
+        return PackagesVerdict("unknown", blockers=(Finding("packages_unknown", message),))
+    installed = upstream_of(server.installed)
+    disagreement = _disagreement(facts, server.installed, installed)
+    if disagreement:
+        return PackagesVerdict("unknown", blockers=(disagreement,))
+    reached: FixStatus = "present" if release.carries_lru_fix else "rehearsal"
+    if installed is not None and installed >= wanted:
+        change = _restart_only(running, installed)
+        return PackagesVerdict(reached, change=change, target=_dotted(installed) if change else None)
+    if not server.installed_from:
+        message = (
+            f"{server.name} {server.installed} is in no repository any more, so nobody can tell where it came from; "
+            "name its repository again, or upgrade by hand"
+        )
+        return PackagesVerdict("unknown", blockers=(Finding("origin_unknown", message),))
+    target = _target(server, running.series, wanted)
+    if target is None:
+        return PackagesVerdict("not_published", warnings=_not_published(server, running.series, wanted, release))
+    return _transaction(facts, server, target, release)
+
+
+def _disagreement(facts: Facts, package: str, installed: Upstream | None) -> Finding | None:
+    on_disk = facts.server.on_disk
+    if isinstance(on_disk, Unknown) or on_disk is None:
+        return Finding("version_unknown", _why(on_disk) if isinstance(on_disk, Unknown) else "no server binary on disk")
+    if installed != on_disk.upstream:
+        return Finding("versions_disagree", f"the binary on disk is {on_disk}, its package is {package}")
+    return None
+
+
+def _restart_only(running: ServerVersion, installed: Upstream) -> Change | None:
+    if running.upstream == installed:
+        return None
+    return Change(
+        kind="packages",
+        summary=f"restart into {_dotted(installed)}, which is on disk already",
+        before={"running": str(running)},
+        after={"running": _dotted(installed)},
+        why="the server was not restarted after its packages had been upgraded",
+        do="",
+        undo="",
+    )
+
+
+def _target(server: Package, series: str, wanted: Upstream) -> PackageVersion | None:
+    """Return the newest version of the series, at or above the fix, from the origin of the installed one."""
+    for row in server.versions if isinstance(server.versions, tuple) else ():
+        upstream = upstream_of(row.version)
+        if upstream and series_of(upstream) == series and upstream >= wanted and _same_origin(server, row):
+            return row
+    return None
+
+
+def _same_origin(server: Package, row: PackageVersion) -> bool:
+    homes = {_origin(source) for source in server.installed_from}
+    return any(_origin(source) in homes for source in row.repositories)
+
+
+def _origin(source: PackageSource) -> tuple[str, str]:
+    """Name where a version comes from: the Origin and the release of its repository, else the very place.
+
+    Debian's security and point-release pockets (`bookworm-security`, `bookworm-updates`) belong to their release.
+    """
+    if not source.origin:
+        return (source.location, "")
+    return (source.origin, re.sub(r"-(security|updates|proposed-updates)$", "", source.codename or source.suite))
+
+
+def _not_published(server: Package, series: str, wanted: Upstream, release: Release) -> tuple[Finding, ...]:
+    message = (
+        f"{release.version} is in none of the repositories that {server.name} came from; nothing to upgrade to yet"
+    )
+    found = [Finding("fix_not_published", message)]
+    elsewhere = [
+        row
+        for row in (server.versions if isinstance(server.versions, tuple) else ())
+        if (upstream := upstream_of(row.version)) and series_of(upstream) == series and upstream >= wanted
+    ]
+    if elsewhere:
+        where = ", ".join(source.location for source in elsewhere[0].repositories)
+        found.append(Finding("other_origin_newer", f"{elsewhere[0].version} is at {where}, another origin: not taken"))
+    return tuple(found)
+
+
+def _transaction(facts: Facts, server: Package, target: PackageVersion, release: Release) -> PackagesVerdict:
+    moving = [item for item in facts.packages.siblings if item.installed == server.installed]
+    blockers = [
+        Finding("sibling_missing", f"{item.name} is installed and cannot be had at {target.version}")
+        for item in moving
+        if not (row := item.version(target.version)) or not row.repositories
+    ]
+    held = [item.name for item in moving if item.held is True]
+    if held:
+        blockers.append(
+            Finding("held", f"held: {' '.join(held)}; a hold is an order: lift it (apt-mark unhold) or leave it")
+        )
+    unknown = [item.name for item in moving if isinstance(item.held, Unknown)]
+    if unknown:
+        blockers.append(Finding("packages_unknown", f"whether {' '.join(unknown)} is held cannot be told"))
+    upstream = upstream_of(target.version)
+    before = {item.name: item.installed for item in moving}
+    names = sorted(before)
+    old, new = _dotted(upstream_of(server.installed)), _dotted(upstream)
+    change = Change(
+        kind="packages",
+        summary=f"{old} -> {new}, {len(names)} packages in one transaction",
+        before={name: before[name] for name in names},
+        after=dict.fromkeys(names, target.version),
+        why=_reason(release),
+        do=script("packages-do", summary=f"{old} -> {new}", targets=[(name, target.version) for name in names]),
+        undo=script("packages-undo", before_version=old, before=[(name, before[name]) for name in names]),
+    )
+    warnings = () if release.carries_lru_fix else (Finding("rehearsal", _reason(release)),)
+    state: FixStatus = "available" if release.carries_lru_fix else "rehearsal"
+    return PackagesVerdict(state, change, new, tuple(blockers), warnings)
+
+
+def _reason(release: Release) -> str:
+    if release.carries_lru_fix:
+        return f"{release.version} carries the InnoDB LRU fix"
+    return f"{release.version} is declared not to carry the LRU fix: a rehearsal, no gain in throughput is promised"
+
+
+def _dotted(upstream: Upstream | None) -> str:
+    return ".".join(map(str, upstream)) if upstream else "?"
+
+
+def _why(value: object) -> str:
+    return value.reason if isinstance(value, Unknown) else str(value)
