@@ -1,8 +1,8 @@
 """Checks of the systemd unit, its drop-in, and what the running process still maps."""
 
 from rollout.checks.model import Judgement, Situation, asked, first_unknown, held, not_known, skipped
-from rollout.facts.model import Unit
-from rollout.facts.unknown import Unknown, known_or
+from rollout.facts.model import Facts, Unit
+from rollout.facts.unknown import Known, Unknown, known_or
 
 MARKER = "# Written by rollout;"
 
@@ -94,12 +94,24 @@ def one_invocation(situation: Situation) -> Judgement:
     first = earlier.invocation_id if earlier else ""
     if unit.invocation_id == first:
         return held(wanted == 0, expected, "the same invocation as before", _shown(unit, "InvocationID", first))
-    starts = situation.after.trail.invocations
-    if isinstance(starts, Unknown):
-        return not_known(expected, starts, "warn")
-    since = starts[starts.index(first) + 1 :] if first in starts else starts
+    starts, since = situation.after.trail.invocations, starts_since(situation.before, situation.after)
+    if isinstance(starts, Unknown) or isinstance(since, Unknown):
+        return not_known(expected, Unknown("the starts of the unit cannot be counted"), "warn")
     evidence = asked(f"journalctl --unit={unit.id} --output=json --output-fields=INVOCATION_ID", "\n".join(starts))
-    return held(len(since) == wanted, expected, f"{len(since)} since {first or 'it was stopped'}", evidence)
+    return held(since == wanted, expected, f"{since} since {first or 'it was stopped'}", evidence)
+
+
+def starts_since(before: Facts, after: Facts) -> Known[int]:
+    """Count the starts of the unit between two looks at a host, by its journal."""
+    starts, earlier, unit = after.trail.invocations, before.unit, after.unit
+    for value in (starts, earlier, unit):
+        if isinstance(value, Unknown):
+            return value
+    first = earlier.invocation_id if isinstance(earlier, Unit) else ""
+    if isinstance(unit, Unit) and unit.invocation_id == first:
+        return 0
+    rows = known_or(starts, ())
+    return len(rows[rows.index(first) + 1 :] if first in rows else rows)
 
 
 def deleted_mappings(situation: Situation) -> Judgement:

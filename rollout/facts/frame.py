@@ -52,6 +52,11 @@ class Answer:
         return self.printed if self.status == 0 else Unknown(self.failure)
 
     @property
+    def whole(self) -> Known[str]:
+        """The output to its last byte, final line ends included: for files that are compared with what they must be."""
+        return self.output.decode("utf-8", "replace") if self.status == 0 else Unknown(self.failure)
+
+    @property
     def failure(self) -> str:
         """Why the command gave no answer, in a sentence."""
         last = self.complaint.splitlines()[-1].strip() if self.complaint else "it said nothing"

@@ -1,9 +1,13 @@
 """What the server and the program left behind on the host: logs, starts, backups, and who reads the LRU's counters."""
 
+import re
+
 from rollout.facts.database import Database
 from rollout.facts.frame import Answers, lines, read
 from rollout.facts.model import KeptBackup, Trail
 from rollout.facts.unknown import Known, Unknown
+
+_PREPARED = re.compile(r"backup_type = (full-prepared|log-applied)")
 
 
 def parse_trail(answers: Answers, database: Database) -> Trail:
@@ -21,11 +25,12 @@ def parse_trail(answers: Answers, database: Database) -> Trail:
 def parse_backups(text: str) -> tuple[KeptBackup, ...]:
     """Read rows of path, KiB and checkpoints, whose lines are parted by `;`.
 
-    mariadb-backup writes `backup_type = full-backuped` first and `full-prepared` when the backup has been prepared.
+    mariadb-backup writes `backup_type = full-backuped` first; when the backup has been prepared it writes
+    `full-prepared` or, as 10.11 was seen to do, `log-applied`.
     """
     rows = (row.split("\t") for row in lines(text))
     return tuple(
-        KeptBackup(path, "backup_type = full-prepared" in saved, int(kib) * 1024, saved.replace(";", "\n").strip())
+        KeptBackup(path, _PREPARED.search(saved) is not None, int(kib) * 1024, saved.replace(";", "\n").strip())
         for path, kib, saved in rows
     )
 

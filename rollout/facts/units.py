@@ -85,7 +85,7 @@ def parse_span(text: str) -> int | None:
 
 def _unit_file(answers: Answers, path: str) -> UnitFile:
     found = next((answer for answer in answers.all("unit-file") if answer.argument == path), None)
-    return UnitFile(path, found.text if found else Unknown("the probe did not read it"))
+    return UnitFile(path, found.whole if found else Unknown("the probe did not read it"))
 
 
 def _environment_files(answers: Answers, shown: str) -> Iterator[EnvironmentFile]:
