@@ -58,7 +58,7 @@ def test_files_were_found() -> None:
 def test_a_file_imports_only_rooms_before_its_own(file: Path) -> None:
     """No room reaches forward, and the simulator knows nothing of ours but errors."""
     here = room(file)
-    if here == "__init__":
+    if here in ("__init__", "__main__"):
         return
     assert here in ROOMS, f"{here} is not a room of the house"
     allowed = LEAVES if here == "simulator" else set(ROOMS[: ROOMS.index(here)])

@@ -1,0 +1,58 @@
+"""The change itself: do.sh in a unit of its own on the host, which goes on whether or not anybody is connected."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rollout.engine.downtime import Seen, seen
+from rollout.engine.look import its_socket, login_option
+from rollout.engine.steps import HostRun, script
+from rollout.engine.unit import Ended, attach, run_detached, start_only
+from rollout.facts.model import Facts
+
+CHANGE_LIMIT_SECONDS = 6 * 3600.0
+WATCH_LIMIT_SECONDS = 7 * 3600
+TAKEN_BACK = 20  # exit statuses of do.sh
+WAY_BACK_FAILED = 21
+
+
+@dataclass(frozen=True)
+class Made:
+    """How do.sh ended. `taken_back` tells what it did about a failure by itself: None when it did nothing."""
+
+    ended: Ended
+    taken_back: bool | None
+    downtime: Seen | None
+
+
+def make(run: HostRun, facts: Facts) -> Made:
+    """Run do.sh, or attach to it when it runs already, and wait for its end. It is never started twice at once."""
+    text = f"exec sh {run.here}/do.sh"
+    ended, downtime = watched(run, facts, lambda: run_detached(run, "do", text, timeout_seconds=CHANGE_LIMIT_SECONDS))
+    return Made(ended, {TAKEN_BACK: True, WAY_BACK_FAILED: False}.get(ended.exit_status), downtime)
+
+
+def take_back(run: HostRun, argument: str = "") -> Ended:
+    """Run undo.sh in a unit of its own and wait for its end."""
+    name = f"undo-{run.run_id}" if run.record_id else "undo"
+    return run_detached(run, name, f"exec sh {run.here}/undo.sh {argument}", timeout_seconds=CHANGE_LIMIT_SECONDS)
+
+
+def wait_for_change(run: HostRun) -> None:
+    """Wait for a do.sh that still runs on the host: nothing is taken back under its hands."""
+    attach(run, "do", timeout_seconds=CHANGE_LIMIT_SECONDS)
+
+
+def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended, Seen | None]:
+    """Do `act` while one process on the host asks the server again and again; return its end and what was seen."""
+    file = f"{run.here}/watch-{run.run_id}"
+    text = script(
+        "watch", file=file, limit_seconds=WATCH_LIMIT_SECONDS, login=login_option(run), socket=its_socket(facts)
+    )
+    start_only(run, f"watch-{run.run_id}", text)
+    ended = act()
+    stop = (
+        f": >{file}.stop; i=0; "
+        f"while ! grep -q end {file} 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done; "
+        f"cat {file} 2>/dev/null || :"
+    )
+    return ended, seen(run.transport.run(stop).check("reading the watcher").text.splitlines())

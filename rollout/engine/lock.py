@@ -1,0 +1,61 @@
+"""The lock of a host: taken whole or not at all, given back by its owner only, taken over only by name."""
+
+import json
+from datetime import UTC, datetime
+
+from rollout.engine.steps import BASE, HostRun, script
+from rollout.errors import Locked, WrongState
+
+LOCKED = 75  # exit statuses of lock.sh and unlock.sh
+UNSAFE = 77
+
+
+def take(run: HostRun) -> None:
+    """Take the lock for this run, or find it ours already.
+
+    Raises `Locked` with the owner's run, name, controller and time when another run holds it, `WrongState` when the
+    folder on the host is not safe to write to.
+    """
+    ours = {
+        "run_id": run.run_id,
+        "operator": run.options.operator,
+        "controller": run.options.controller,
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    text = script("lock", base=BASE, run_id=run.run_id, take_over=run.options.take_over_lock)
+    result = run.transport.run(text, json.dumps(ours).encode())
+    if result.exit_status == LOCKED:
+        raise Locked(run.name, f"held by {_who(result.text)}", hint=_hint(result.text))
+    if result.exit_status == UNSAFE:
+        raise WrongState(run.name, result.stderr.decode("utf-8", "replace").strip())
+    result.check("taking the lock")
+
+
+def give_back(run: HostRun) -> None:
+    """Give the lock back; raises `Locked` when it is no longer ours."""
+    result = run.transport.run(script("unlock", base=BASE, run_id=run.run_id))
+    if result.exit_status == LOCKED:
+        theirs = result.stderr.decode("utf-8", "replace")
+        raise Locked(run.name, f"the lock is no longer ours but held by {_who(theirs)}")
+    result.check("giving the lock back")
+
+
+def owner(text: str) -> dict[str, str]:
+    """Read the owner of a lock as it stands on the host; empty when it cannot be read."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _who(text: str) -> str:
+    who = owner(text)
+    if not who:
+        return "a run that left no readable name"
+    return f"run {who.get('run_id')} of {who.get('operator')} on {who.get('controller')} since {who.get('since')}"
+
+
+def _hint(text: str) -> str:
+    run = owner(text).get("run_id", "RUN")
+    return f"When that run is dead, take its lock over: rollout apply --take-over-lock {run}"

@@ -1,0 +1,166 @@
+"""The loop over hosts: asks the policy what to start, has the hosts walked, and writes down every word."""
+
+import getpass
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rollout.changes.model import Kind
+from rollout.engine.outcome import Outcome, gravest
+from rollout.engine.rollback import roll_back
+from rollout.engine.run_folder import OpenRun
+from rollout.engine.steps import HostRun, Options
+from rollout.engine.walk import apply_to
+from rollout.errors import StalePlan, StoppedByPolicy
+from rollout.journal import RunState
+from rollout.plan.judge import Standing, judge
+from rollout.plan.model import HostPlan, Plan
+from rollout.remote import open_transport
+from rollout.remote.pool import Done, run_on_all
+from rollout.remote.pool import Outcome as RunOutcome
+from rollout.settings import Host
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run came out: each host's outcome, why it ended early (empty when it did not), and the exit code."""
+
+    run_id: str
+    outcomes: Mapping[str, Outcome]
+    stopped: str
+    exit_code: int
+
+
+def identified(options: Options) -> Options:
+    """Fill in who runs this, and where: it stands in locks and records."""
+    return replace(options, operator=getpass.getuser(), controller=socket.gethostname())
+
+
+def apply_plan(
+    plan: Plan, hosts: Mapping[str, Host], run: OpenRun, options: Options, *, earlier: RunState | None = None
+) -> RunResult:
+    """Apply a plan to `hosts` (by name), or go on with what an `earlier` part of the same run left undone."""
+    names = [name for wave in plan.waves for name in wave if name in hosts]
+    known = earlier.hosts if earlier else {}
+    outcomes = {name: Outcome(known[name].status) for name in names if name in known and _settled(known[name].status)}
+    _start(run, "apply", names, options, plan_id=plan.plan_id, digest=plan.digest, skip_backup=options.skip_backup)
+
+    def work(host: Host) -> Outcome:
+        row = plan.host(host.name)
+        if row is None:
+            raise StalePlan(f"{host.name} is not in the plan", hint="Make a fresh plan with: rollout plan")
+        kinds = plan_kinds(plan)
+        return _with_transport(run, host, options, apply_to, plan=row, kinds=kinds, known=known.get(host.name))
+
+    stopped, code = _walk_all(plan, hosts, outcomes, run, work)
+    run.record("", "run_ended", stopped=stopped)
+    code = gravest([code, *(outcome.exit_code for outcome in outcomes.values())])
+    return RunResult(run.folder.run_id, outcomes, stopped, code)
+
+
+def roll_back_hosts(hosts: Mapping[str, Host], run: OpenRun, options: Options, record_id: str) -> RunResult:
+    """Take the hosts back, one after another, in the order given; `record_id` names the run, empty for the last one."""
+    _start(run, "rollback", list(hosts), options, of=record_id)
+
+    def work(host: Host) -> Outcome:
+        row = HostPlan(name=host.name, status="change")
+        kinds: tuple[Kind, ...] = ("packages", "allocator")
+        return _with_transport(run, host, options, roll_back, plan=row, kinds=kinds, record_id=record_id)
+
+    outcomes = {name: _outcome(run_on_all([host], work, 1)[name], run) for name, host in hosts.items()}
+    run.record("", "run_ended", stopped="")
+    return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
+
+
+def plan_kinds(plan: Plan) -> tuple[Kind, ...]:
+    """Return the kinds of change that take part in a plan."""
+    return plan.playbook.changes
+
+
+def _settled(status: str) -> bool:
+    return status in ("changed", "ok")
+
+
+def _walk_all(
+    plan: Plan,
+    hosts: Mapping[str, Host],
+    outcomes: dict[str, Outcome],
+    run: OpenRun,
+    work: Callable[[Host], Outcome],
+) -> tuple[str, int]:
+    """Start what the policy says until nothing is left; return why it stopped early, and the exit code of that."""
+    named = (tuple(name for name in wave if name in hosts) for wave in plan.waves)
+    waves = tuple(wave for wave in named if wave)
+    for name, outcome in _refused_by_plan(plan, [name for wave in waves for name in wave]).items():
+        outcomes.setdefault(name, _note(run, name, outcome))
+    while True:
+        statuses = {name: outcome.status for name, outcome in outcomes.items()}
+        decision = judge(plan.policy, Standing(waves, statuses, constraints=plan.constraints()))
+        for name, reason in decision.held_back.items():
+            outcomes[name] = _note(run, name, Outcome("skipped", reason))
+        if decision.action != "continue":
+            return f"{decision.code}: {decision.reason}", StoppedByPolicy.exit_code
+        if not decision.start:
+            return "", 0
+        ended = run_on_all([hosts[name] for name in decision.start], work, len(decision.start))
+        for name, end in ended.items():
+            outcomes[name] = _outcome(end, run)
+
+
+def _refused_by_plan(plan: Plan, names: list[str]) -> dict[str, Outcome]:
+    """Return the outcomes of hosts that the plan itself says cannot be changed."""
+    found = {}
+    for name in names:
+        row = plan.host(name)
+        if row is not None and row.status in ("blocked", "unreachable"):
+            reasons = "; ".join(f"{finding.code}: {finding.message}" for finding in row.blockers)
+            found[name] = Outcome(row.status, reasons, exit_code=1)
+    return found
+
+
+def _with_transport(
+    run: OpenRun,
+    host: Host,
+    options: Options,
+    work: Callable[[HostRun], Outcome],
+    **parts: Any,
+) -> Outcome:
+    transport = open_transport(host)
+    try:
+        made = HostRun(
+            run_id=run.folder.run_id,
+            host=host,
+            transport=transport,
+            folder=run.folder.host(host.name),
+            record=run.record,
+            options=options,
+            **parts,
+        )
+        return work(made)
+    finally:
+        transport.close()
+
+
+def _start(run: OpenRun, kind: str, names: list[str], options: Options, **about: Any) -> None:
+    run.record(
+        "",
+        "run_started",
+        run_id=run.folder.run_id,
+        kind=kind,
+        hosts=names,
+        operator=options.operator,
+        controller=options.controller,
+        **about,
+    )
+
+
+def _outcome(end: RunOutcome[Outcome], run: OpenRun) -> Outcome:
+    if isinstance(end, Done):
+        return end.value
+    return _note(run, end.host, Outcome("failed", str(end.error), exit_code=1))
+
+
+def _note(run: OpenRun, name: str, outcome: Outcome) -> Outcome:
+    run.record(name, "finished", status=outcome.status, error=outcome.error)
+    return outcome

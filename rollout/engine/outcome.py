@@ -1,0 +1,53 @@
+"""What a run came to, host by host, and the exit code that says so."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rollout.errors import (
+    HostProblem,
+    Locked,
+    RollbackIncomplete,
+    RolloutError,
+    StalePlan,
+    StoppedByPolicy,
+    Unreachable,
+)
+from rollout.journal import Status
+
+# The graver a code, the earlier it stands: a run ends with the gravest of its hosts' codes.
+GRAVITY = (
+    RollbackIncomplete.exit_code,
+    StoppedByPolicy.exit_code,
+    Locked.exit_code,
+    StalePlan.exit_code,
+    HostProblem.exit_code,
+    0,
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one host came out of a run."""
+
+    status: Status
+    error: str = ""
+    restarts: int = 0
+    downtime_seconds: float | None = None
+    exit_code: int = 0
+
+
+def of_error(error: RolloutError, *, change_began: bool) -> Outcome:
+    """Name the outcome of an error. Once the change began, a host that is out of reach is `unknown`: do.sh goes on."""
+    if isinstance(error, Unreachable):
+        return Outcome("unknown" if change_began else "unreachable", error.message, exit_code=error.exit_code)
+    if isinstance(error, StalePlan):
+        return Outcome("stale", error.message, exit_code=error.exit_code)
+    if isinstance(error, Locked):
+        return Outcome("blocked", str(error), exit_code=error.exit_code)
+    return Outcome("failed", str(error), exit_code=error.exit_code)
+
+
+def gravest(codes: Iterable[int]) -> int:
+    """Return the exit code of a run from those of its hosts."""
+    found = set(codes)
+    return next((code for code in GRAVITY if code in found), 0)

@@ -1,0 +1,52 @@
+"""The automatic way back of one host whose change did not hold."""
+
+from rollout.changes.assess import assess
+from rollout.checks.unit import starts_since
+from rollout.engine import lock
+from rollout.engine.change import Made, take_back
+from rollout.engine.look import fresh_facts
+from rollout.engine.outcome import Outcome
+from rollout.engine.steps import HostRun
+from rollout.errors import RollbackIncomplete
+from rollout.facts.model import Facts
+from rollout.facts.unknown import known_or
+
+
+def recover(run: HostRun, before: Facts, made: Made, problem: str) -> Outcome:
+    """Take the host back, unless do.sh has done so by itself, and look whether it is as it was.
+
+    `recovered` is said only of a host that needs the very changes again that were planned for it.
+    """
+    with run.phase("take_back") as details:
+        if made.taken_back is None:
+            ended = take_back(run, "--after-failure")
+            details.update(exit_status=ended.exit_status, last_words=ended.last_words)
+        else:
+            details.update(exit_status=made.ended.exit_status, last_words=made.ended.last_words)
+        after = fresh_facts(run, refresh=True)
+        left = as_before(run, after)
+    with run.phase("unlock"):
+        lock.give_back(run)
+    restarts = known_or(starts_since(before, after), 0)
+    longest = made.downtime.writes.longest_seconds if made.downtime else None
+    if left:
+        told = f"{problem}; and the way back is not complete: {left}. Record: {run.here} on the host"
+        return Outcome("failed", told, restarts, longest, RollbackIncomplete.exit_code)
+    return Outcome("recovered", problem, restarts, longest, exit_code=1)
+
+
+def as_before(run: HostRun, facts: Facts) -> str:
+    """Say what is not as it was before the change, by fresh facts; empty when all is."""
+    needs = assess(facts, run.host.settings, run.kinds)
+    if needs.changes == run.plan.changes:
+        return ""
+    if needs.blockers:
+        return "; ".join(f"{finding.code}: {finding.message}" for finding in needs.blockers)
+    planned = {change.kind: change for change in run.plan.changes}
+    now = {change.kind: change for change in needs.changes}
+    return "; ".join(
+        f"{kind}: expected {planned[kind].summary if kind in planned else 'nothing'}, "
+        f"found {now[kind].summary if kind in now else 'nothing'}"
+        for kind in sorted({*planned, *now})
+        if planned.get(kind) != now.get(kind)
+    )

@@ -1,0 +1,191 @@
+"""Take back what a run did, by the record that it left on the host: from any controller, in any state."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel, ValidationError
+
+from rollout.changes.allocator import DROP_IN
+from rollout.checks.unit import starts_since
+from rollout.engine import lock
+from rollout.engine.change import take_back, wait_for_change, watched
+from rollout.engine.look import fresh_facts, keep_facts
+from rollout.engine.outcome import Outcome, of_error
+from rollout.engine.steps import BASE, HostRun, script
+from rollout.engine.walk import finish
+from rollout.errors import RollbackIncomplete, RolloutError, StalePlan, WrongState
+from rollout.facts.model import Facts
+from rollout.facts.unknown import Unknown, known_or
+
+DRIFTED = 3  # exit status of undo.sh
+
+
+class RecordedChange(BaseModel):
+    """A change as the record on the host tells it."""
+
+    kind: str
+    summary: str
+    before: Mapping[str, str | None]
+    after: Mapping[str, str | None]
+
+
+class HostRecord(BaseModel):
+    """record.json of one run on a host."""
+
+    run_id: str
+    host: str
+    unit: str
+    was_active: bool
+    operator: str = ""
+    controller: str = ""
+    changes: tuple[RecordedChange, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A record and what has become of it: `none` (nothing changed), `begun`, `done` or `undone`."""
+
+    record: HostRecord
+    state: str
+
+
+@dataclass(frozen=True)
+class Left:
+    """What runs have left on a host: their records, oldest first, and the run that holds the lock ("" for none)."""
+
+    records: tuple[Found, ...]
+    lock_run: str
+
+
+def what_is_left(run: HostRun) -> Left:
+    """Read what runs have left on the host; raises `WrongState` on a record that cannot be read."""
+    found, lock_run = [], ""
+    for line in run.transport.run(script("records", base=BASE)).check("reading the records").text.splitlines():
+        name, state, text = line.split("\t", 2)
+        if name == "lock":
+            lock_run = lock.owner(text).get("run_id", "?")
+            continue
+        try:
+            found.append(Found(HostRecord.model_validate_json(text), state))
+        except ValidationError as error:
+            message = f"{BASE}/{name}/record.json cannot be read: {error.error_count()} mistakes"
+            raise WrongState(run.name, message) from error
+    return Left(tuple(sorted(found, key=lambda entry: entry.record.run_id)), lock_run)
+
+
+def roll_back(run: HostRun) -> Outcome:
+    """Take back the run named by `record_id`, or the last one that changed the host and was not taken back yet.
+
+    Never raises for a fault of the host. Nothing to take back is `ok`, and says so.
+    """
+    try:
+        return finish(run, _rolled_back(run))
+    except RolloutError as error:
+        return finish(run, of_error(error, change_began=False))
+
+
+def _rolled_back(run: HostRun) -> Outcome:
+    left = what_is_left(run)
+    chosen = _choose(left.records, run.record_id)
+    if isinstance(chosen, str) and not left.lock_run:
+        return Outcome("ok", error=chosen)
+    with run.phase("lock"):
+        lock.take(run)
+    try:
+        if isinstance(chosen, str):
+            return _cleared(run, left.lock_run)
+        return _under_lock(replace(run, record_id=chosen.record.run_id), chosen.record)
+    finally:
+        with run.phase("unlock"):
+            lock.give_back(run)
+
+
+def _cleared(run: HostRun, dead_run: str) -> Outcome:
+    """Clear up behind a run that died before its change: its lock was taken over, and its folder goes."""
+    with run.phase("take_back"):
+        text = (
+            f'folder={shlex.quote(BASE)}/{shlex.quote(dead_run)}; [ -e "$folder/record.json" ] || rm -rf -- "$folder"'
+        )
+        run.transport.run(text).check("clearing up behind a run that changed nothing")
+    return Outcome("rolled_back", error=f"run {dead_run} had changed nothing yet; its lock is gone")
+
+
+def _choose(found: tuple[Found, ...], wanted: str) -> Found | str:
+    """Return the record to take back, or the sentence that says why there is nothing to do."""
+    if wanted:
+        named = tuple(entry for entry in found if entry.record.run_id == wanted)
+        if not named:
+            return f"run {wanted} left no record here: it changed nothing on this host"
+        found = named
+    open_ones = [entry for entry in found if entry.state in ("begun", "done")]
+    if open_ones:
+        return open_ones[-1]
+    if any(entry.state == "undone" for entry in found):
+        return "nothing to take back: it was taken back already"
+    return "nothing to take back: no run has changed this host"
+
+
+def _under_lock(run: HostRun, record: HostRecord) -> Outcome:
+    with run.phase("take_back") as details:
+        wait_for_change(run)
+        before = fresh_facts(run)
+        keep_facts(run, "before", before)
+        ended, downtime = watched(
+            run, before, lambda: take_back(run, "--accept-drift" if run.options.accept_drift else "")
+        )
+        details.update(exit_status=ended.exit_status, last_words=ended.last_words)
+    if ended.exit_status == DRIFTED:
+        hint = "Look at the files; rollout rollback --accept-drift takes the change back all the same."
+        raise StalePlan(f"{run.name}: {ended.last_words}", hint=hint)
+    with run.phase("proof"):
+        after = fresh_facts(run)
+        keep_facts(run, "after", after)
+        left = [*not_back(after, record), *([ended.last_words] if ended.exit_status else [])]
+    restarts = known_or(starts_since(before, after), 0)
+    longest = downtime.writes.longest_seconds if downtime else None
+    if left:
+        told = f"the rollback is not complete: {'; '.join(left)}. Record: {run.here} on the host"
+        return Outcome("failed", told, restarts, longest, RollbackIncomplete.exit_code)
+    return Outcome("rolled_back", restarts=restarts, downtime_seconds=longest)
+
+
+def not_back(facts: Facts, record: HostRecord) -> list[str]:
+    """Compare fresh facts with what the record says was there before; return every difference. Pure."""
+    wrong = []
+    for change in record.changes:
+        wrong += _packages_not_back(facts, change) if change.kind == "packages" else _allocator_not_back(facts, change)
+    unit = facts.unit
+    running = not isinstance(unit, Unknown) and unit is not None and unit.active_state == "active"
+    if running != record.was_active:
+        wrong.append(f"{record.unit} is {'running' if running else 'not running'}, and was otherwise before")
+    return wrong
+
+
+def _packages_not_back(facts: Facts, change: RecordedChange) -> list[str]:
+    wrong = []
+    for name, version in change.before.items():
+        if name == "running":
+            continue  # a restart alone has nothing to take back
+        package = facts.packages.named(name)
+        now = package.installed if package else None
+        if now != version:
+            wrong.append(f"{name} is at {now}, and was at {version}")
+    return wrong
+
+
+def _allocator_not_back(facts: Facts, change: RecordedChange) -> list[str]:
+    wrong = []
+    unit = facts.unit
+    drop_ins = () if isinstance(unit, Unknown) or unit is None else unit.drop_ins
+    ours = next((entry.content for entry in drop_ins if entry.path.endswith(f"/{DROP_IN}")), None)
+    if ours != change.before["drop_in"]:
+        wrong.append(f"{DROP_IN} is not as it was")
+    mapped = known_or(facts.allocator.mapped, ())
+    if change.before["running"] == "system" and any("jemalloc" in entry.path for entry in mapped):
+        wrong.append("the server still has jemalloc loaded")
+    name, _, _ = (change.after["package"] or "").partition("=")
+    package = facts.packages.named(name) if name else None
+    if package and package.installed:
+        wrong.append(f"{name} is still installed")
+    return wrong

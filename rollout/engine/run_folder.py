@@ -1,0 +1,113 @@
+"""The folder of a run on the controller: its plan, its journal, and what was seen of each host."""
+
+import fcntl
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rollout.errors import Locked, UsageProblem
+from rollout.journal import Event, Journal, RunState, dump_synced, fold, read
+from rollout.plan.model import Plan, load_plan
+
+OnEvent = Callable[[Event], None]
+
+
+def new_run_id(now: datetime | None = None) -> str:
+    """Make an id that sorts by time and says it: 20261130t093012-5f3a. Fit for a unit's and a folder's name."""
+    moment = now or datetime.now(UTC)
+    return f"{moment:%Y%m%dt%H%M%S}-{secrets.token_hex(2)}"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Where one run lives on the controller."""
+
+    path: Path
+
+    @property
+    def run_id(self) -> str:
+        """The run's id, which is the folder's name."""
+        return self.path.name
+
+    @property
+    def journal_path(self) -> Path:
+        """The journal file."""
+        return self.path / "journal.jsonl"
+
+    def host(self, name: str) -> Path:
+        """The folder of one host; its name is made safe for a path."""
+        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".")
+        folder = self.path / "hosts" / (safe or "_")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def state(self) -> RunState:
+        """Fold the journal; an empty run when there is none yet."""
+        return fold(read(self.journal_path)) if self.journal_path.exists() else RunState(run_id=self.run_id)
+
+    def plan(self) -> Plan:
+        """Read the plan that this run works on."""
+        return load_plan(self.path / "plan.json")
+
+
+def runs(state_dir: Path) -> list[RunFolder]:
+    """Return all runs of a state directory, oldest first."""
+    folder = state_dir / "runs"
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted((RunFolder(path) for path in found if (path / "journal.jsonl").exists()), key=lambda run: run.run_id)
+
+
+def find_run(state_dir: Path, run_id: str | None, kind: str | None = None) -> RunFolder:
+    """Return the run of that id, or the last one (of a kind); raises `UsageProblem` when there is none."""
+    known = runs(state_dir)
+    if run_id:
+        for run in known:
+            if run.run_id == run_id:
+                return run
+        raise UsageProblem(f"there is no run {run_id} in {state_dir}", hint="rollout history lists the runs.")
+    for run in reversed(known):
+        if kind is None or run.state().kind == kind:
+            return run
+    raise UsageProblem(f"no run has been made yet in {state_dir}", hint="rollout plan, then rollout apply.")
+
+
+class OpenRun:
+    """A run that is being worked on: one process at a time, every event synced and then told to listeners."""
+
+    def __init__(self, folder: RunFolder, on_event: OnEvent) -> None:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        folder.path.chmod(0o700)
+        self.folder = folder
+        self._guard = _exclusive(folder)
+        self._journal = Journal(folder.journal_path)
+        self._on_event = on_event
+        self._lock = threading.Lock()
+
+    def record(self, host: str, event: str, **data: Any) -> None:
+        """Append an event; hosts that are worked on side by side take turns."""
+        with self._lock:
+            self._on_event(self._journal.append(host, event, **data))
+
+    def keep_plan(self, plan: Plan) -> None:
+        """Write the plan into the run's folder."""
+        dump_synced(self.folder.path / "plan.json", plan.to_json())
+
+    def close(self) -> None:
+        """Close the journal and let another process have the run."""
+        self._journal.close()
+        os.close(self._guard)
+
+
+def _exclusive(folder: RunFolder) -> int:
+    descriptor = os.open(folder.path / "guard", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise Locked("controller", f"run {folder.run_id} is being worked on by another process here") from error
+    return descriptor

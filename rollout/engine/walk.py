@@ -1,0 +1,154 @@
+"""One host walks through its phases. The order is fixed, and this is the only place that knows it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from rollout.engine import lock
+from rollout.engine.backup import Backup, back_up
+from rollout.engine.change import Made, make
+from rollout.engine.look import fresh_facts, its_unit, keep_facts, kept_facts
+from rollout.engine.outcome import Outcome, of_error
+from rollout.engine.preflight import Tried, preflight
+from rollout.engine.proof import Proof, prove, soak
+from rollout.engine.recover import recover
+from rollout.engine.steps import HostRun
+from rollout.engine.way_back import prepare, write_record
+from rollout.errors import HostProblem, RolloutError, StalePlan, Unreachable, WrongState
+from rollout.facts.model import Facts, Unit
+from rollout.journal import dump_synced
+from rollout.plan.build import drifted, still_needed
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A host that stands right before its change: the facts it is measured against, and its unit."""
+
+    before: Facts
+    unit: Unit
+
+
+def apply_to(run: HostRun) -> Outcome:
+    """Take one host through all phases, or through those that an earlier part of the same run left undone.
+
+    Never raises for a fault of the host: the outcome says what it was, and so does the journal.
+    """
+    began = bool(run.known and run.known.change_began)
+    try:
+        ready = _ready_again(run) if began else _until_the_change(run)
+    except RolloutError as error:
+        return finish(run, of_error(error, change_began=began))
+    if isinstance(ready, Outcome):
+        return finish(run, ready)
+    try:
+        return finish(run, _through_the_change(run, ready))
+    except RolloutError as error:
+        return finish(run, of_error(error, change_began=True))
+
+
+def finish(run: HostRun, outcome: Outcome) -> Outcome:
+    """Write the last line of a host into the journal."""
+    run.record(
+        run.name,
+        "finished",
+        status=outcome.status,
+        error=outcome.error,
+        restarts=outcome.restarts,
+        downtime_seconds=outcome.downtime_seconds,
+    )
+    return outcome
+
+
+def _until_the_change(run: HostRun) -> Ready | Outcome:
+    with run.phase("lock"):
+        lock.take(run)
+    with _lock_back_on_failure(run):
+        with run.phase("probe"):
+            facts = fresh_facts(run, refresh=True)
+            stale = drifted(run.plan, facts, run.host, run.kinds)
+            if stale:
+                raise StalePlan(f"{run.name}: {stale}", hint="Make a fresh plan with: rollout plan")
+        if not still_needed(facts, run.host, run.kinds):
+            _unlock(run)
+            return Outcome("ok")
+        unit = its_unit(run, facts)
+        with run.phase("preflight") as details:
+            details.update(_refuse_failures(run, preflight(run, facts, unit)))
+        with run.phase("baseline"):
+            keep_facts(run, "before", fresh_facts(run))
+        with run.phase("backup") as details:
+            details.update(_backup_details(run, back_up(run, facts)))
+        with run.phase("way_back"):
+            prepare(run, unit)
+            write_record(run, facts, unit)
+    return Ready(kept_facts(run, "before"), unit)
+
+
+def _ready_again(run: HostRun) -> Ready:
+    """Come back to a host whose change began: the lock must still be ours, and its first facts are on file."""
+    with run.phase("lock"):
+        lock.take(run)
+    before = kept_facts(run, "before")
+    return Ready(before, its_unit(run, before))
+
+
+def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
+    with run.phase("change") as details:
+        made = make(run, ready.before)
+        details.update(exit_status=made.ended.exit_status, last_words=made.ended.last_words)
+    proof = Proof(0, (), ())
+    problem = _what_went_wrong(made)
+    if not problem:
+        with run.phase("proof") as details:
+            proof = prove(run, ready.before)
+            details.update(restarts=proof.restarts, wrong=proof.wrong, remarks=proof.remarks)
+        problem = "; ".join(proof.wrong)
+    if problem:
+        return recover(run, ready.before, made, problem)
+    with run.phase("soak"):
+        soak(run)
+    _unlock(run)
+    return Outcome("changed", "; ".join(proof.remarks), proof.restarts, _longest(made))
+
+
+def _what_went_wrong(made: Made) -> str:
+    if made.ended.exit_status == 0:
+        return ""
+    return f"do.sh ended with {made.ended.exit_status}: {made.ended.last_words}"
+
+
+def _longest(made: Made) -> float | None:
+    return made.downtime.writes.longest_seconds if made.downtime else None
+
+
+def _unlock(run: HostRun) -> None:
+    with run.phase("unlock"):
+        lock.give_back(run)
+
+
+@contextmanager
+def _lock_back_on_failure(run: HostRun) -> Iterator[None]:
+    """Give the lock back when a phase before the change fails: nothing was changed. Out of reach, it stays."""
+    try:
+        yield
+    except Unreachable:
+        raise
+    except RolloutError:
+        with suppress(HostProblem):  # the first error is the one to tell
+            _unlock(run)
+        raise
+
+
+def _refuse_failures(run: HostRun, tried: tuple[Tried, ...]) -> dict[str, Any]:
+    dump_synced(run.folder / "preflight.json", [vars(entry) for entry in tried])
+    failed = [entry for entry in tried if entry.status == "fail"]
+    if failed:
+        raise WrongState(run.name, "preflight: " + "; ".join(f"{entry.id}: {entry.seen}" for entry in failed))
+    return {"tried": len(tried), "warnings": [entry.seen for entry in tried if entry.status == "warn"]}
+
+
+def _backup_details(run: HostRun, backup: Backup | None) -> dict[str, Any]:
+    if backup is None:
+        return {"skipped": run.options.skip_backup or "the settings ask for none"}
+    return {"directory": backup.directory, "bytes": backup.size_bytes, "manifest_sha256": backup.manifest_sha256}
