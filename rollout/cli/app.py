@@ -11,6 +11,11 @@ from rollout.errors import RolloutError
 
 # A command's module is loaded when the command is asked for: `rollout --help` must not pay for Fabric or numba.
 COMMANDS: dict[str, str] = {
+    "plan": "Look at every host, say what would be changed and why, and keep it as a file.",
+    "apply": "Run the saved plan, host by host, with the way back prepared before each change.",
+    "rollback": "Take back what a run did, by the record that it left on each host.",
+    "status": "Show where each host of the last run stands.",
+    "history": "List the runs so far.",
     "inventory": "Show hosts, groups and variables of an inventory.",
     "facts": "Show what is known of each host; changes nothing.",
     "playbook": "Check a playbook: all mistakes at once.",

@@ -1,0 +1,120 @@
+"""`rollout apply`: run the saved plan, host by host, with the way back prepared before each change."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from rollout.cli.options import FleetOptions, fleet_options, json_option, select_hosts, state_option
+from rollout.cli.progress import Progress
+from rollout.cli.runs import host_documents
+from rollout.cli.tables import outcome_table, plan_details, plan_table, show
+from rollout.engine.loop import RunResult, apply_plan, identified
+from rollout.engine.run_folder import OpenRun, RunFolder, find_run, new_run_id
+from rollout.engine.steps import Options
+from rollout.errors import StalePlan, UsageProblem
+from rollout.plan.build import resolved
+from rollout.plan.model import Plan, load_plan
+from rollout.plan.playbook import load_playbook
+from rollout.settings import Host
+
+EXAMPLE = """\b
+Example:
+  rollout apply --host db1        one host of the saved plan
+  rollout apply --resume          go on with a run that was cut off
+"""
+
+
+@click.command(epilog=EXAMPLE)
+@fleet_options
+@click.option("--plan", "plan_file", type=click.Path(dir_okay=False, path_type=Path), help="Instead of the last plan.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--check", is_flag=True, help="Show what would run; change nothing.")
+@click.option("--resume", is_flag=True, help="Go on with the last run that was cut off.")
+@click.option("--skip-blocked", is_flag=True, help="Pass over blocked hosts instead of stopping at them.")
+@click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
+@click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
+@click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
+@click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
+@click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
+@state_option
+@json_option
+def command(
+    *,
+    fleet: FleetOptions,
+    plan_file: Path | None,
+    yes: bool,
+    check: bool,
+    resume: bool,
+    skip_blocked: bool,
+    skip_backup: str,
+    accept_no_rollback: bool,
+    take_over_lock: str,
+    events: str | None,
+    no_progress: bool,
+    state: Path,
+    as_json: bool,
+) -> None:
+    """Run the saved plan: lock, backup, way back, change, proof. Asks once unless --yes."""
+    folder = find_run(state, None, "apply") if resume else RunFolder(state / "runs" / new_run_id())
+    plan = folder.plan() if resume else load_plan(plan_file or state / "plan.json")
+    if skip_blocked:
+        plan = plan.model_copy(update={"policy": plan.policy.model_copy(update={"skip_blocked": True})})
+    hosts = _hosts_of(plan, fleet)
+    show(plan_table(plan)) if not as_json else None
+    if check:
+        click.echo(plan_details(plan))
+        return
+    _ask(hosts, yes=yes)
+    options = identified(
+        Options(skip_backup=skip_backup, take_over_lock=take_over_lock, accept_no_rollback=accept_no_rollback)
+    )
+    earlier = folder.state() if resume else None
+    with Progress(quiet=no_progress or as_json, events=events) as progress:
+        run = OpenRun(folder, progress)
+        try:
+            run.keep_plan(plan)
+            result = apply_plan(plan, hosts, run, options, earlier=earlier)
+        finally:
+            run.close()
+    _tell(folder, result, as_json=as_json)
+    raise click.exceptions.Exit(result.exit_code)
+
+
+def _hosts_of(plan: Plan, fleet: FleetOptions) -> dict[str, Host]:
+    """Resolve the hosts anew, and refuse a plan that was made for another inventory than the one of today."""
+    source = fleet if fleet.given else FleetOptions(plan.inventory_sources, fleet.limit, fleet.names)
+    hosts = {host.name: host for host in select_hosts(source, load_playbook(Path(plan.playbook.source)))}
+    named = {name: host for name, host in hosts.items() if name in plan.inventory}
+    strangers = sorted(hosts.keys() - named.keys())
+    if strangers and (fleet.given or fleet.names):
+        hint = "Make a fresh plan with: rollout plan"
+        raise StalePlan(f"the plan was made for another inventory: it has no host {', '.join(strangers)}", hint=hint)
+    changed = [name for name, host in named.items() if resolved(host) != plan.inventory[name]]
+    if changed:
+        hint = "Make a fresh plan with: rollout plan"
+        raise StalePlan(f"the inventory says something else now than in the plan: {', '.join(changed)}", hint=hint)
+    recorded = [name for name, host in named.items() if host.connection.kind == "recorded"]
+    if recorded:
+        raise UsageProblem(f"recorded hosts can only be looked at: {', '.join(recorded)}")
+    return named
+
+
+def _ask(hosts: dict[str, Host], *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageProblem("there is no terminal to ask on", hint="Say --yes when the plan has been read.")
+    click.confirm(f"Change {', '.join(hosts)} now?", abort=True)
+
+
+def _tell(folder: RunFolder, result: RunResult, *, as_json: bool) -> None:
+    if as_json:
+        document = {"schema": 1, "run_id": result.run_id, "stopped": result.stopped, "hosts": host_documents(folder)}
+        click.echo(json.dumps(document, indent=1))
+        return
+    show(outcome_table(result.outcomes))
+    if result.stopped:
+        click.echo(f"stopped by the policy: {result.stopped}", err=True)
+    click.echo(f"run {result.run_id} is in {folder.path}", err=True)

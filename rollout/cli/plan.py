@@ -1,0 +1,104 @@
+"""`rollout plan`: look at every host, say what would be done and why, and keep it as a file. Changes nothing."""
+
+import json
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from rollout import __version__
+from rollout.changes.model import Kind
+from rollout.cli.options import FleetOptions, fleet_options, forks_option, json_option, select_hosts, state_option
+from rollout.cli.tables import plan_details, plan_table, show
+from rollout.engine.survey import survey
+from rollout.journal import dump_synced
+from rollout.plan.build import resolved
+from rollout.plan.model import Plan, PlaybookPart
+from rollout.plan.playbook import Playbook, find_playbook, load_playbook
+from rollout.plan.waves import waves
+from rollout.settings import Host
+
+EXAMPLE = """\b
+Example:
+  rollout plan inventory.yml --limit 'databases:!canary'
+"""
+
+
+@click.command(epilog=EXAMPLE)
+@fleet_options
+@click.option("--playbook", default="fix-and-jemalloc", show_default=True, help="One that ships, or a file.")
+@click.option("--sample", "sample_seconds", default=10.0, show_default=True, help="Seconds between the two probes.")
+@click.option("--no-refresh", is_flag=True, help="Go by the hosts' own package lists; none is fetched.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to keep the plan.")
+@click.option("--detailed-exitcode", is_flag=True, help="0 nothing to do, 10 changes pending, 11 blocked.")
+@forks_option
+@state_option
+@json_option
+def command(
+    *,
+    fleet: FleetOptions,
+    playbook: str,
+    sample_seconds: float,
+    no_refresh: bool,
+    out: Path | None,
+    detailed_exitcode: bool,
+    forks: int,
+    state: Path,
+    as_json: bool,
+) -> None:
+    """Probe every host, say what would be changed there and what for, and save the plan. Changes nothing."""
+    chosen = load_playbook(find_playbook(playbook))
+    hosts = select_hosts(fleet, chosen)
+    plan = _plan(fleet, chosen, hosts, forks, sample_seconds, refresh=not no_refresh)
+    path = out or state / "plan.json"
+    dump_synced(path, plan.to_json())
+    if as_json:
+        click.echo(json.dumps(plan.to_json(facts=False), indent=1))
+    else:
+        show(plan_table(plan))
+        click.echo(plan_details(plan))
+        click.echo(f"plan {plan.plan_id} is in {path}; run it with: rollout apply", err=True)
+    raise click.exceptions.Exit(_exit_code(plan, detailed=detailed_exitcode))
+
+
+def _plan(
+    fleet: FleetOptions, playbook: Playbook, hosts: list[Host], forks: int, sample_seconds: float, *, refresh: bool
+) -> Plan:
+    kinds: tuple[Kind, ...] = playbook.changes
+    surveyed = survey(hosts, kinds, forks=forks, sample_seconds=sample_seconds, refresh=refresh)
+    moment = datetime.now(UTC)
+    return Plan(
+        schema=1,
+        plan_id=f"{moment:%Y%m%dt%H%M%S}-{secrets.token_hex(2)}",
+        created_at=moment.isoformat(timespec="seconds"),
+        program_version=__version__,
+        playbook=_part(playbook),
+        inventory_sources=tuple(str(Path(source).resolve()) for source in fleet.sources),
+        inventory={host.name: resolved(host) for host in hosts},
+        policy=playbook.policy,
+        waves=waves(playbook.policy, [host.name for host in hosts]),
+        hosts=surveyed.rows,
+        facts=surveyed.facts,
+    ).sealed()
+
+
+def _part(playbook: Playbook) -> PlaybookPart:
+    return PlaybookPart(
+        name=playbook.name,
+        source=str(playbook.file.resolve()),
+        changes=playbook.changes,
+        phases=playbook.phases,
+        definition=playbook.model_dump(mode="json"),
+    )
+
+
+def _exit_code(plan: Plan, *, detailed: bool) -> int:
+    statuses = {row.status for row in plan.hosts}
+    if "unreachable" in statuses:
+        return 1
+    if not detailed:
+        return 0
+    if "blocked" in statuses:
+        return 11
+    return 10 if "change" in statuses else 0

@@ -1,0 +1,78 @@
+"""`rollout rollback`: take back what a run did, by the record that it left on each host."""
+
+import json
+from pathlib import Path
+
+import click
+
+from rollout.cli.options import FleetOptions, fleet_options, json_option, select_hosts, state_option
+from rollout.cli.progress import Progress
+from rollout.cli.runs import host_documents
+from rollout.cli.tables import outcome_table, show
+from rollout.engine.loop import identified, roll_back_hosts
+from rollout.engine.run_folder import OpenRun, RunFolder, new_run_id, runs
+from rollout.engine.steps import Options
+
+EXAMPLE = """\b
+Example:
+  rollout rollback inventory.yml --host db1
+"""
+
+
+@click.command(epilog=EXAMPLE)
+@fleet_options
+@click.option("--run", "run_id", default="", metavar="ID", help="The run to take back, instead of the last one.")
+@click.option("--accept-drift", is_flag=True, help="Go over files that somebody changed since.")
+@click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
+@click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
+@state_option
+@json_option
+def command(
+    *,
+    fleet: FleetOptions,
+    run_id: str,
+    accept_drift: bool,
+    take_over_lock: str,
+    yes: bool,
+    events: str | None,
+    no_progress: bool,
+    state: Path,
+    as_json: bool,
+) -> None:
+    """Take back what the last run (or --run) did on the hosts, in reverse order. Needs only the inventory."""
+    last = _last_apply(state, run_id)
+    source = (
+        fleet if fleet.given or last is None else FleetOptions(last.plan().inventory_sources, fleet.limit, fleet.names)
+    )
+    hosts = {host.name: host for host in reversed(select_hosts(source))}
+    if not (fleet.names or fleet.limit or yes):
+        click.confirm(f"Take back {', '.join(hosts)}?", abort=True)
+    options = identified(Options(accept_drift=accept_drift, take_over_lock=take_over_lock or _dead_lock_of(last)))
+    folder = RunFolder(state / "runs" / new_run_id())
+    with Progress(quiet=no_progress or as_json, events=events) as progress:
+        run = OpenRun(folder, progress)
+        try:
+            result = roll_back_hosts(hosts, run, options, run_id)
+        finally:
+            run.close()
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "run_id": result.run_id, "hosts": host_documents(folder)}, indent=1))
+    else:
+        show(outcome_table(result.outcomes))
+    raise click.exceptions.Exit(result.exit_code)
+
+
+def _last_apply(state: Path, run_id: str) -> RunFolder | None:
+    """Return the apply that is meant, where this controller made it; the host's own record serves elsewhere."""
+    made = [run for run in runs(state) if run.state().kind == "apply" and (not run_id or run.run_id == run_id)]
+    return made[-1] if made else None
+
+
+def _dead_lock_of(last: RunFolder | None) -> str:
+    """Return the id of the last run here when it was cut off and no process works on it: its locks are ours to take."""
+    if last is None or last.state().ended:
+        return ""
+    OpenRun(last, lambda _event: None).close()  # raises Locked while another process has it
+    return last.run_id
