@@ -8,15 +8,17 @@ from pathlib import Path
 import click
 
 from rollout import __version__
-from rollout.changes.model import Kind
 from rollout.cli.options import FleetOptions, fleet_options, forks_option, json_option, select_hosts, state_option
 from rollout.cli.tables import plan_details, plan_table, show
 from rollout.engine.survey import survey
+from rollout.facts.form import facts_to_json
 from rollout.journal import dump_synced
 from rollout.plan.build import resolved
+from rollout.plan.compose import FleetPlan, compose
+from rollout.plan.drawing import draw
 from rollout.plan.model import Plan, PlaybookPart
 from rollout.plan.playbook import Playbook, find_playbook, load_playbook
-from rollout.plan.waves import waves
+from rollout.printable import printable
 from rollout.settings import Host
 
 EXAMPLE = """\b
@@ -50,7 +52,7 @@ def command(
     """Probe every host, say what would be changed there and what for, and save the plan. Changes nothing."""
     chosen = load_playbook(find_playbook(playbook))
     hosts = select_hosts(fleet, chosen)
-    plan = _plan(fleet, chosen, hosts, forks, sample_seconds, refresh=not no_refresh)
+    plan, composed = _plan(fleet, chosen, hosts, forks, sample_seconds, refresh=not no_refresh)
     path = out or state / "plan.json"
     dump_synced(path, plan.to_json())
     if as_json:
@@ -58,29 +60,40 @@ def command(
     else:
         show(plan_table(plan))
         click.echo(plan_details(plan))
+        click.echo(printable(draw(composed.order.graph, plan.waves), lines=True))
         click.echo(f"plan {plan.plan_id} is in {path}; run it with: rollout apply", err=True)
     raise click.exceptions.Exit(_exit_code(plan, detailed=detailed_exitcode))
 
 
 def _plan(
     fleet: FleetOptions, playbook: Playbook, hosts: list[Host], forks: int, sample_seconds: float, *, refresh: bool
-) -> Plan:
-    kinds: tuple[Kind, ...] = playbook.changes
-    surveyed = survey(hosts, kinds, forks=forks, sample_seconds=sample_seconds, refresh=refresh)
+) -> tuple[Plan, FleetPlan]:
+    looked = survey(hosts, forks=forks, sample_seconds=sample_seconds, refresh=refresh)
+    composed = compose(hosts, looked.seen, looked.lost, playbook)
+    demanded = composed.order.constraints
     moment = datetime.now(UTC)
-    return Plan(
+    plan = Plan(
         schema=1,
         plan_id=f"{moment:%Y%m%dt%H%M%S}-{secrets.token_hex(2)}",
         created_at=moment.isoformat(timespec="seconds"),
         program_version=__version__,
         playbook=_part(playbook),
-        inventory_sources=tuple(str(Path(source).resolve()) for source in fleet.sources),
+        inventory_sources=tuple(_absolute(source) for source in fleet.sources),
         inventory={host.name: resolved(host) for host in hosts},
         policy=playbook.policy,
-        waves=waves(playbook.policy, [host.name for host in hosts]),
-        hosts=surveyed.rows,
-        facts=surveyed.facts,
-    ).sealed()
+        waves=composed.order.waves,
+        after={name: tuple(sorted(others)) for name, others in demanded.after.items()},
+        one_at_a_time=tuple(tuple(sorted(group)) for group in demanded.one_at_a_time),
+        primaries={name: tuple(sorted(others)) for name, others in demanded.primaries.items()},
+        hosts=composed.rows,
+        facts={name: facts_to_json(seen.first) for name, seen in looked.seen.items()},
+    )
+    return plan.sealed(), composed
+
+
+def _absolute(source: str) -> str:
+    """Return an inventory's path so that it is found from anywhere; a list of hosts `db1,db2,` stays as it is."""
+    return source if "," in source else str(Path(source).resolve())
 
 
 def _part(playbook: Playbook) -> PlaybookPart:

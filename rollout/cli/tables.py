@@ -78,8 +78,17 @@ def plan_details(plan: Plan) -> str:
         lines += [f"{row.name}: {change.kind}: {change.summary}" for change in row.changes]
         lines += [f"{row.name}: BLOCKED {entry.code}: {entry.message}" for entry in row.blockers]
         lines += [f"{row.name}: warning {entry.code}: {entry.message}" for entry in row.warnings]
+        lines += _foretold(row)
     order = " | ".join(" ".join(wave) for wave in plan.waves)
     return "\n".join(printable(line) for line in [*lines, f"order: {order}"])
+
+
+def _foretold(row: HostPlan) -> list[str]:
+    """Say in words what the change is likely to be worth on a host."""
+    if row.prediction is None:
+        return []
+    reasons = "; ".join(row.prediction["reasons"])
+    return [f"{row.name}: prediction {row.prediction['verdict']}: {reasons}"]
 
 
 def outcome_table(outcomes: Mapping[str, Outcome]) -> Table:

@@ -1,56 +1,46 @@
-"""Look at all hosts at once, twice, and say what each needs: the reading half of a plan."""
+"""Look at all hosts at once, twice: the reading half of a plan."""
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from rollout.changes.model import Kind
-from rollout.errors import HostProblem, RolloutError
-from rollout.facts.form import facts_to_json
-from rollout.facts.model import Facts
-from rollout.plan.build import plan_host, unreachable_host
+from rollout.errors import HostProblem
+from rollout.plan.build import unreachable_host
+from rollout.plan.compose import Seen
 from rollout.plan.model import HostPlan
 from rollout.remote import open_transport
-from rollout.remote.pool import Failed, run_on_all
+from rollout.remote.pool import Done, run_on_all
 from rollout.remote.probing import look_at
 from rollout.settings import Host
 
 
 @dataclass(frozen=True)
 class Survey:
-    """A row for every host, in their order, and the facts (JSON) of those that could be reached."""
+    """What was seen of the hosts that could be reached, and the rows of those that could not."""
 
-    rows: tuple[HostPlan, ...]
-    facts: Mapping[str, Mapping[str, Any]]
+    seen: Mapping[str, Seen]
+    lost: Mapping[str, HostPlan]
 
 
-def survey(hosts: Sequence[Host], kinds: Sequence[Kind], *, forks: int, sample_seconds: float, refresh: bool) -> Survey:
-    """Probe every host twice, `sample_seconds` apart, and plan it. A host's fault becomes its row."""
+def survey(hosts: Sequence[Host], *, forks: int, sample_seconds: float, refresh: bool) -> Survey:
+    """Probe every host twice, `sample_seconds` apart (once where that is 0). A host's fault becomes its row."""
 
-    def look(host: Host) -> tuple[Facts, Facts | None]:
+    def look(host: Host) -> Seen:
         transport = open_transport(host)
         try:
             first = look_at(transport, host, refresh=refresh).facts
             if not sample_seconds:
-                return first, None
+                return Seen(first, None)
             time.sleep(0 if host.connection.kind == "recorded" else sample_seconds)
-            return first, look_at(transport, host).facts
+            return Seen(first, look_at(transport, host).facts)
         finally:
             transport.close()
 
-    seen = run_on_all(hosts, look, forks)
-    rows, facts = [], {}
-    for host in hosts:
-        found = seen[host.name]
-        if isinstance(found, Failed):
-            rows.append(unreachable_host(host.name, _code(found.error), found.error.message))
-            continue
-        first, _second = found.value
-        rows.append(plan_host(host, first, kinds))
-        facts[host.name] = facts_to_json(first)
-    return Survey(tuple(rows), facts)
-
-
-def _code(error: RolloutError) -> str:
-    return "unreachable" if isinstance(error, HostProblem) else "probe_failed"
+    seen, lost = {}, {}
+    for name, outcome in run_on_all(hosts, look, forks).items():
+        if isinstance(outcome, Done):
+            seen[name] = outcome.value
+        else:
+            code = "unreachable" if isinstance(outcome.error, HostProblem) else "probe_failed"
+            lost[name] = unreachable_host(name, code, outcome.error.message)
+    return Survey(seen, lost)
