@@ -6,14 +6,19 @@ from collections.abc import Mapping
 
 import click
 
+from rollout.changes import codes as changes
 from rollout.checks import codes as checks
 from rollout.cli.options import json_option
+from rollout.engine import codes as engine
 from rollout.errors import UsageProblem
 from rollout.plan import codes as plan
 from rollout.prediction import codes as prediction
 
 # One room a kind; each keeps its own codes beside what hands them out.
 ROOMS: Mapping[str, Mapping[str, str]] = {
+    "blocker": changes.BLOCKERS,
+    "warning": changes.WARNINGS,
+    "preflight": engine.PREFLIGHT,
     "check": checks.CHECKS,
     "cause": checks.CAUSES,
     "verdict": prediction.VERDICTS,
