@@ -36,7 +36,7 @@ BLOCKERS: dict[str, str] = {
     "capabilities_unknown": "Whether the server binary has file capabilities could not be read (getcap).",
     "secure_execution": "The server binary has file capabilities. The kernel then runs it in secure execution, and the "
     "loader drops LD_PRELOAD without a word. Remove them with setcap -r, or leave the allocator.",
-    "preload_unknown": "The places that may set LD_PRELOAD could not all be read, so a foreign one cannot be ruled out.",
+    "preload_unknown": "The places that may set LD_PRELOAD could not all be read: there may be a foreign one.",
     "foreign_preload": "Something that is not ours sets LD_PRELOAD: an override.conf, an EnvironmentFile, the manager, "
     "/etc/ld.so.preload. The last assignment wins, so both would fight. Take it out, or keep it and leave the host.",
     "library_unavailable": "libjemalloc is neither installed nor in an enabled repository. No repository is added; "

@@ -4,11 +4,11 @@ PREFLIGHT: dict[str, str] = {
     "lists": "Package lists were fetched into a private folder of the run, and apt complained. Mend the source.",
     "dpkg": "dpkg --audit names packages that are not whole. Mend them first.",
     "download": "The target packages could not be downloaded. The server was not stopped.",
-    "simulate": "apt would do something else than the plan: remove a package, or touch one that the plan does not name.",
+    "simulate": "apt would do something else than the plan: remove a package, or touch one that is not planned.",
     "new_binary": "The new server does not accept this host's own option files (an option that it does not know is "
     "exit status 7). It would not have started. Mend the option, then plan again.",
     "library_download": "The package of the jemalloc library could not be downloaded.",
-    "preload": "The library was preloaded as the service would do it, as its user and in its sandbox, and is not in the "
+    "preload": "The library was preloaded as the service would do it, in its sandbox, and is not in the "
     "maps of the process, or the loader complained. The reason stands in the message.",
     "capabilities": "The server binary has file capabilities: secure execution drops LD_PRELOAD without a word.",
     "backup_tool": "mariadb-backup of exactly the running version cannot be had. Install it, set "
