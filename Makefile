@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 ROOT := $(filter 0,$(shell id -u))
-LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client openssh-server sudo chromium
+LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client openssh-server sudo fish tcsh chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help venv debian demo test lint format unit lab-test page-test bench clean

@@ -5,7 +5,7 @@ import threading
 
 import paramiko
 
-PULSE_SECONDS = 15.0  # a sign of life is asked for this often
+PULSE_SECONDS = 10.0  # a sign of life is asked for this often
 DEAD_SECONDS = 30.0  # and waited for this long: a dead way is noticed within the sum
 BROKEN = (paramiko.SSHException, EOFError, OSError)  # what paramiko raises when the way breaks
 

@@ -97,7 +97,7 @@ def _jump_options(jump: str) -> tuple[str, tuple[str, ...]]:
     user, _, place = jump.strip().removeprefix("ssh://").rpartition("@")
     options: tuple[str, ...] = ("-l", user) if user else ()
     address, colon, port = place.rpartition(":")
-    if not colon or (":" in address and not address.endswith("]")):  # no port, or a bare IPv6 address
+    if not colon or port.endswith("]"):  # no port; the last colon may be one of an IPv6 address in brackets
         return place.strip("[]"), options
     return address.strip("[]"), (*options, "-p", port)
 

@@ -44,9 +44,11 @@ class Sshd:
 
 
 def tool(name: str) -> str:
-    """Return the path of a program of OpenSSH, or fail and say what to install."""
+    """Return the path of a program, or fail and say what to install."""
     path = shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin")
-    assert path, f"{name} is needed for the tests of the SSH transport; Debian: apt-get install openssh-server"
+    assert path, (
+        f"{name} is needed for the tests of the SSH transport; Debian: apt-get install openssh-server fish tcsh"
+    )
     return path
 
 

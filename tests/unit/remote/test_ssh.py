@@ -158,6 +158,15 @@ def test_noise_of_login_shell_and_banner_is_not_in_the_result(
     assert (result.stdout, result.stderr, result.exit_status) == (b"out\n", b"err\n", 3)
 
 
+@pytest.mark.parametrize("shell", ["fish", "tcsh", "bash", "dash"])
+def test_any_login_shell_will_do(make_sshd: Callable[..., Sshd], connect: Connect, shell: str) -> None:
+    """The one command that a login shell gets reads the same to shells that are no POSIX shells."""
+    server = make_sshd(f'ForceCommand {tool(shell)} -c "$SSH_ORIGINAL_COMMAND"')
+    script = "printf '%s|' 'it'\"'\"'s' '$HOME' '!!' '\\\\' \"`echo t`\"; cat; exit 3"
+    result = connect(server.host).run(script, b"in\x00\xff")
+    assert (result.stdout, result.exit_status) == (b"it's|$HOME|!!|\\\\|t|in\x00\xff", 3)
+
+
 def test_a_login_that_may_run_nothing_is_quoted(make_sshd: Callable[..., Sshd], connect: Connect) -> None:
     """The words of a nologin shell stand in the error."""
     server = make_sshd("ForceCommand echo This account is currently not available.; exit 1")
