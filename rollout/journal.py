@@ -5,6 +5,7 @@ lines say what may have been done. A last line that was torn by a crash is dropp
 next one is written; a torn line anywhere else is damage and is refused.
 """
 
+import errno
 import json
 import os
 import time
@@ -15,7 +16,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rollout.errors import ConfigProblem, Mistake
+from rollout.errors import ConfigProblem, Mistake, RolloutError
 
 Status = Literal[
     "changed",
@@ -48,10 +49,11 @@ class Event(BaseModel):
 
 
 class Journal:
-    """An open journal file. `append` returns when the line is on disk."""
+    """An open journal file. `append` returns when the line is on disk, and raises `RolloutError` when it is not."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
         self._file = path.open("ab+", buffering=0)
         self._cut_torn_line()
         _sync_directory(path.parent)
@@ -59,9 +61,20 @@ class Journal:
     def append(self, host: str, event: str, **data: Any) -> Event:
         """Write one event and sync it; the event is returned."""
         entry = Event.model_validate({"time": time.time(), "host": host, "event": event, "data": data})
-        self._file.write(entry.model_dump_json().encode() + b"\n")
-        os.fsync(self._file.fileno())
+        self._write_whole(entry.model_dump_json().encode() + b"\n")
         return entry
+
+    def _write_whole(self, line: bytes) -> None:
+        """Write and sync a line, or none of it: a full disk may take the first bytes without an error."""
+        end = self._file.seek(0, os.SEEK_END)
+        try:
+            if self._file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._file.truncate(end)
+            hint = "Nothing is begun without its line. Make room, then go on with --resume."
+            raise RolloutError(f"the journal {self._path} cannot be written: {error.strerror}", hint=hint) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -148,7 +161,7 @@ def _step(run: RunState, event: Event) -> RunState:
             kind=event.data.get("kind", "apply"),
             started_at=event.time,
             about=event.data,
-            hosts={name: run.hosts.get(name, HostState(name)) for name in names},
+            hosts={**run.hosts, **{name: run.hosts.get(name, HostState(name)) for name in names}},
         )
     if event.event == "run_ended":
         return replace(run, ended=True)
