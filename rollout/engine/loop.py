@@ -9,12 +9,13 @@ from typing import Any
 from rollout.changes.model import Kind
 from rollout.engine.outcome import Outcome, gravest
 from rollout.engine.rollback import roll_back
-from rollout.engine.run_folder import OpenRun
+from rollout.engine.run_folder import OpenRun, done_by_plan
 from rollout.engine.steps import HostRun, Options
 from rollout.engine.walk import apply_to
 from rollout.errors import StalePlan, StoppedByPolicy
 from rollout.journal import RunState
 from rollout.plan.judge import Standing, judge
+from rollout.plan.left_out import left_out
 from rollout.plan.model import HostPlan, Plan
 from rollout.remote import open_transport
 from rollout.remote.pool import Done, run_on_all
@@ -92,7 +93,7 @@ def _walk_all(
     """Start what the policy says until nothing is left; return why it stopped early, and the exit code of that."""
     named = (tuple(name for name in wave if name in hosts) for wave in plan.waves)
     waves = tuple(wave for wave in named if wave)
-    for name, outcome in _refused_by_plan(plan, [name for wave in waves for name in wave]).items():
+    for name, outcome in _refused(plan, [name for wave in waves for name in wave], run).items():
         outcomes.setdefault(name, _note(run, name, outcome))
     while True:
         statuses = {name: outcome.status for name, outcome in outcomes.items()}
@@ -108,14 +109,16 @@ def _walk_all(
             outcomes[name] = _outcome(end, run)
 
 
-def _refused_by_plan(plan: Plan, names: list[str]) -> dict[str, Outcome]:
-    """Return the outcomes of hosts that the plan itself says cannot be changed."""
+def _refused(plan: Plan, names: list[str], run: OpenRun) -> dict[str, Outcome]:
+    """Return the outcomes of hosts that the plan, or what this run leaves out of it, does not let be changed."""
     found = {}
     for name in names:
         row = plan.host(name)
         if row is not None and row.status in ("blocked", "unreachable"):
             reasons = "; ".join(f"{finding.code}: {finding.message}" for finding in row.blockers)
             found[name] = Outcome(row.status, reasons, exit_code=1)
+    for name, reason in left_out(plan, names, done_by_plan(run.folder.state_dir, plan.plan_id)).items():
+        found.setdefault(name, Outcome("blocked", f"replica_would_be_older: {reason}", exit_code=1))
     return found
 
 

@@ -35,6 +35,11 @@ class RunFolder:
         return self.path.name
 
     @property
+    def state_dir(self) -> Path:
+        """The state directory that holds this run and all others."""
+        return self.path.parent.parent
+
+    @property
     def journal_path(self) -> Path:
         """The journal file."""
         return self.path / "journal.jsonl"
@@ -60,6 +65,18 @@ def runs(state_dir: Path) -> list[RunFolder]:
     folder = state_dir / "runs"
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted((RunFolder(path) for path in found if (path / "journal.jsonl").exists()), key=lambda run: run.run_id)
+
+
+def done_by_plan(state_dir: Path, plan_id: str) -> frozenset[str]:
+    """Return the hosts that runs of this plan have brought to its end and that were not taken back since."""
+    done: set[str] = set()
+    for state in (run.state() for run in runs(state_dir)):
+        arrived = {name for name, host in state.hosts.items() if host.status in ("changed", "ok")}
+        if state.kind == "rollback":
+            done -= state.hosts.keys() - arrived  # also where the way back ended half way
+        elif state.about.get("plan_id") == plan_id:
+            done |= arrived
+    return frozenset(done)
 
 
 def find_run(state_dir: Path, run_id: str | None, kind: str | None = None) -> RunFolder:
