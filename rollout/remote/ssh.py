@@ -2,6 +2,7 @@
 
 import contextlib
 import select
+import time
 from functools import partial
 
 import paramiko
@@ -15,6 +16,7 @@ from rollout.remote.wire import Feeder, Heard, converse
 from rollout.settings import Host
 
 PIECE_BYTES = 1024 * 1024
+SESSION_PATIENCE_SECONDS = 3.0
 
 
 class SshTransport:
@@ -54,12 +56,24 @@ class SshTransport:
         used_before = self._login is not None
         login = self._login = self._login or self._doors.enter(self._host)
         try:
-            return login.transport.open_session(timeout=self._host.connection.connect_timeout_seconds)
+            return self._session(login)
         except BROKEN as fault:
             if isinstance(fault, paramiko.ChannelException) or not used_before:
-                raise Unreachable(self._host.name, f"sshd opened no session: {fault}") from fault
+                hint = "See MaxSessions in its sshd_config; a script that took too long may still hold one there."
+                raise Unreachable(self._host.name, f"sshd opened no session: {fault}", hint=hint) from fault
         self.close()  # the old connection turns out to be dead; nothing was started on it, so one more login is safe
         return self._channel()
+
+    def _session(self, login: Login) -> paramiko.Channel:
+        """Open a session; one that was just left counts against MaxSessions until its shell is gone."""
+        deadline = time.monotonic() + SESSION_PATIENCE_SECONDS
+        while True:
+            try:
+                return login.transport.open_session(timeout=self._host.connection.connect_timeout_seconds)
+            except paramiko.ChannelException:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.05)
 
 
 class _Channel:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +71,20 @@ def test_sudo_with_a_password(fleet: Rehearsal, open_ssh: Open) -> None:
     assert password.encode() not in seen
 
 
+def test_a_login_with_a_password(fleet: Rehearsal, open_ssh: Open, tmp_path: Path) -> None:
+    """A host without keys is opened with the password, and refused with a wrong one."""
+    password = secrets.token_hex(16)
+    host = fleet.dirty("db1")
+    user(fleet, "carla", knows=password)
+    fleet.text("db1", "sed -i '1i PasswordAuthentication yes' /etc/ssh/sshd_config; systemctl restart ssh")
+    keyless = tmp_path / "no_key"
+    way = open_ssh(host, user="carla", become=False, private_key_file=keyless, password=Secret(password))
+    assert way.run("id -un").text == "carla\n"
+    with pytest.raises(Unreachable, match="the login of carla was refused") as caught:
+        open_ssh(host, user="carla", private_key_file=keyless, password=Secret("wrong")).run("true")
+    assert "wrong" not in str(caught.value)
+
+
 def test_sudo_with_a_password_that_is_wrong_or_missing(fleet: Rehearsal, open_ssh: Open) -> None:
     """Both are refusals, told apart, and no line of the script was typed as a password."""
     host = fleet.dirty("db1")
@@ -113,7 +128,7 @@ def test_sudo_with_a_terminal_of_its_own(fleet: Rehearsal, open_ssh: Open) -> No
 def test_a_german_host_with_noise_and_no_name(fleet: Rehearsal, open_ssh: Open) -> None:
     """A profile that prints, a locale that is not there, and a name that does not resolve change nothing."""
     host = fleet.dirty("db1")
-    user(fleet, "carla", sudo="carla ALL=(ALL:ALL) NOPASSWD: ALL")
+    user(fleet, "carla", sudo="carla ALL=(root) NOPASSWD: /bin/sh")
     fleet.text(
         "db1",
         "sed -i '1i echo hello; echo warning >&2; export LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8' /home/carla/.bashrc; "

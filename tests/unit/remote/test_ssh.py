@@ -16,9 +16,11 @@ import pytest
 from conftest import Sshd, free_port, key, stop, tool
 
 from rollout.errors import Unreachable
+from rollout.remote.doors import Doors
 from rollout.remote.known_hosts import fingerprint
 from rollout.remote.pulse import Pulse
 from rollout.remote.ssh import SshTransport
+from rollout.settings import Secret
 
 Connect = Callable[..., SshTransport]
 FIND_SSHD = (
@@ -238,6 +240,49 @@ def test_a_busy_sshd_is_asked_again(make_sshd: Callable[..., Sshd], connect: Con
     )
 
 
+def test_an_sshd_that_allows_one_session(make_sshd: Callable[..., Sshd], connect: Connect) -> None:
+    """Scripts one after the other need one session; with one that hangs, the next says what is in its way."""
+    transport = connect(make_sshd("MaxSessions 1").host)
+    assert [transport.run("echo in").stdout for _ in range(10)] == [b"in\n"] * 10
+    with pytest.raises(Unreachable, match="no end within"):
+        transport.run("sleep 8", timeout_seconds=0.3)
+    with pytest.raises(Unreachable, match="sshd opened no session"):
+        transport.run("echo in")
+
+
+def test_a_key_in_an_agent_opens_the_host(
+    sshd: Sshd, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key that only the agent holds is tried, unless ssh_config says to keep to the files."""
+    agent = subprocess.Popen([tool("ssh-agent"), "-D", "-a", str(tmp_path / "agent")], stdout=subprocess.DEVNULL)
+    try:
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+        for _ in range(50):
+            add = [tool("ssh-add"), "-q", str(sshd.folder / "user_key")]
+            if subprocess.run(add, check=False, capture_output=True).returncode == 0:
+                break
+            time.sleep(0.1)
+        by_agent = sshd.with_connection(private_key_file=tmp_path / "gone")
+        assert connect(by_agent).run("echo in").stdout == b"in\n"
+        (tmp_path / "config").write_text("IdentitiesOnly yes\n")
+        by_files = sshd.with_connection(private_key_file=tmp_path / "gone", ssh_config_file=tmp_path / "config")
+        assert "was refused" in refusal(connect(by_files))
+    finally:
+        agent.terminate()
+        agent.wait(5)
+
+
+def test_a_key_with_a_passphrase(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
+    """It opens the host with the passphrase, and without it the error says what is missing."""
+    locked = Path(shutil.copy(sshd.folder / "user_key", tmp_path / "locked"))
+    subprocess.run([tool("ssh-keygen"), "-q", "-p", "-P", "", "-N", "open sesame", "-f", str(locked)], check=True)
+    with_it = sshd.with_connection(private_key_file=locked, private_key_passphrase=Secret("open sesame"))
+    assert connect(with_it).run("echo in").stdout == b"in\n"
+    assert "A key is encrypted: load it into an agent" in refusal(
+        connect(sshd.with_connection(private_key_file=locked))
+    )
+
+
 def test_the_agent_is_not_forwarded(sshd: Sshd, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     """No host sees our agent, and no terminal is asked for."""
     monkeypatch.setenv("SSH_AUTH_SOCK", str(sshd.folder / "agent"))
@@ -279,6 +324,33 @@ def jump_config(bastion: Sshd, target: Sshd) -> Path:
         f"Host 127.0.0.1\n  ProxyJump bastion\n"
     )
     return config
+
+
+def test_two_hops_are_gone_through_in_their_order(make_sshd: Callable[..., Sshd], connect: Connect) -> None:
+    """Each hop is logged in to once; where the second dies, the hosts come in again over a new one."""
+    one, two, target = (make_sshd(folder=name) for name in ("one", "two", "target"))
+    config = target.folder / "config"
+    hops = "".join(
+        f"Host {name}\n  HostName 127.0.0.1\n  Port {hop.port}\n  IdentityFile {hop.folder}/user_key\n"
+        for name, hop in (("one", one), ("two", two))
+    )
+    config.write_text(hops)
+    known = target.folder / "known_hosts"
+    known.write_text("".join((hop.folder / "known_hosts").read_text() for hop in (one, two, target)))
+    host = target.with_connection(ssh_config_file=config, proxy_jump="one,two")
+    doors = Doors()
+    ways = [SshTransport(host, doors=doors) for _ in range(3)]
+    assert [way.run("echo in").stdout for way in ways] == [b"in\n"] * 3
+    for session in subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(two.process.pid)], capture_output=True, check=True
+    ).stdout.split():
+        os.kill(int(session), signal.SIGKILL)
+    assert [way.run("echo in").stdout for way in ways] == [b"in\n"] * 3
+    logins = [(hop.folder / "log").read_text().count("Accepted publickey") for hop in (one, two, target)]
+    assert logins == [1, 2, 6]
+    for way in ways:
+        way.close()
+    assert not doors._bastions
 
 
 def test_a_bastion_that_is_down_is_named(make_sshd: Callable[..., Sshd], connect: Connect) -> None:
