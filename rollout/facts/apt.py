@@ -151,10 +151,9 @@ def _item(
 
 
 def _offered(name: str, policy: Policy, answers: Answers) -> Package:
-    architecture = answers.text("package-architecture")
     return Package(
         name=name,
-        architecture="" if isinstance(architecture, Unknown) else architecture,
+        architecture=answers.text("package-architecture"),
         installed=None,
         candidate=policy.candidate,
         versions=policy.versions,

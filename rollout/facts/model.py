@@ -83,7 +83,7 @@ class Package:
     """One package that matters here, installed or not. `versions` runs from newest to oldest."""
 
     name: str
-    architecture: str
+    architecture: Known[str]
     installed: str | None
     status: str = ""  # dpkg's "want error state", such as "install ok installed"; "installed" for rpm
     source: str = ""  # source package; source rpm

@@ -313,7 +313,7 @@ lock_holders() { # path, pid and command of each process that holds a lock of th
     while read -r _ _ _ _ pid place _; do
       [ "${place##*:}" = "$node" ] || continue
       case $(ls -l "/proc/$pid/fd" 2>/dev/null) in *"$file"*) ;; *) continue ;; esac
-      printf '%s\t%s\t%s\n' "$file" "$pid" "$(tr '\000' ' ' <"/proc/$pid/cmdline")"
+      printf '%s\t%s\t%s\n' "$file" "$pid" "$(tr '\000\t\n' '   ' <"/proc/$pid/cmdline")"
     done </proc/locks
   done
 }

@@ -61,7 +61,8 @@ def parse_rpm_items(answers: Answers, manager: str) -> Known[tuple[Package, ...]
         return tuple(items)
     names = {item.name for item in installed}
     missing = dict.fromkeys(name for name, _, _ in offers if name not in names)
-    return (*items, *(_with_versions(Package(name, "", None), offers, holds) for name in missing))
+    other = Unknown("not installed, and offered for several")
+    return (*items, *(_with_versions(Package(name, other, None), offers, holds) for name in missing))
 
 
 def _with_versions(item: Package, offers: Known[tuple[Offer, ...]], holds: Known[str]) -> Package:
