@@ -3,10 +3,15 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 ROOT := $(filter 0,$(shell id -u))
-LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client openssh-server sudo fish tcsh chromium
+# What the rehearsal fleet needs, and what only tests need on top of it.
+LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client
+TEST_PACKAGES := $(LAB_PACKAGES) openssh-server sudo fish tcsh chromium
+LAB := .rollout/lab/demo/inventory.yml
+INSTALL = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dpkg -s $(1) >/dev/null 2>&1 || \
+  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(1); }; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help venv debian demo test lint format unit lab-test page-test bench clean
+.PHONY: help venv debian debian-test demo test lint format unit lab-test page-test bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -21,10 +26,30 @@ venv: .venv/.complete ## make .venv with everything in it
 	$(BIN)/pip install -q -e '.[test,lint]'
 	@touch $@
 
-debian: ## install the Debian packages of the rehearsal fleet and of the tests (root)
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  dpkg -s $(LAB_PACKAGES) >/dev/null 2>&1 || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(LAB_PACKAGES); }; \
-	fi
+debian: ## install the Debian packages of the rehearsal fleet (root)
+	@$(call INSTALL,$(LAB_PACKAGES))
+
+debian-test: ## install the Debian packages that the tests need as well (root)
+	@$(call INSTALL,$(TEST_PACKAGES))
+
+demo: venv ## the main job on three real hosts (root, Linux), else the plan of the recorded fleet
+ifeq ($(ROOT)-$(shell uname),0-Linux)
+	@$(MAKE) --no-print-directory debian
+	$(BIN)/rollout lab up --hosts 3 --name demo --publish-fix
+	$(BIN)/rollout facts $(LAB)
+	$(BIN)/rollout plan $(LAB) --playbook rehearsal --sample 2
+	$(BIN)/rollout apply --yes
+	$(BIN)/rollout verify $(LAB)
+	$(BIN)/rollout rollback $(LAB) --yes
+	@echo "The hosts are as they were, so that verify now has to say no:"
+	! $(BIN)/rollout verify $(LAB)
+	$(BIN)/rollout history
+	@echo "Each run is in .rollout/runs; one page of the last apply: rollout report. The fleet stays up: rollout lab down --name demo"
+else
+	$(BIN)/rollout facts inventories/example
+	$(BIN)/rollout plan inventories/example
+	@echo "A rehearsal fleet of real hosts needs Linux and root; this was the recorded fleet."
+endif
 
 lint: venv ## ruff, ruff format, mypy strict
 	$(BIN)/ruff check .
@@ -35,13 +60,13 @@ format: venv ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-unit: venv debian ## tests of pure code, seconds
+unit: venv debian-test ## tests of pure code, seconds
 	$(BIN)/pytest tests/unit -q
 
-lab-test: venv debian ## tests on the rehearsal fleet (root, Linux)
+lab-test: venv debian-test ## tests on the rehearsal fleet (root, Linux)
 	$(BIN)/pytest tests/fleet -q
 
-page-test: venv debian ## tests of the report's page in a real browser (root, Linux)
+page-test: venv debian-test ## tests of the report's page in a real browser (root, Linux)
 	$(BIN)/pytest tests/page -q
 
 test: unit lab-test page-test ## all tests
