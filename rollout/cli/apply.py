@@ -24,6 +24,7 @@ Example:
   rollout apply --host db1        one host of the saved plan
   rollout apply --resume          go on with a run that was cut off
 """
+PATIENCE = "Seconds that a host may be out of reach while its change runs on, before it is called unknown."
 
 
 @click.command(epilog=EXAMPLE)
@@ -36,6 +37,7 @@ Example:
 @click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
 @click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
 @click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
+@click.option("--patience", "patience_seconds", default=300.0, show_default=True, help=PATIENCE)
 @click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
 @click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
 @state_option
@@ -51,6 +53,7 @@ def command(
     skip_backup: str,
     accept_no_rollback: bool,
     take_over_lock: str,
+    patience_seconds: float,
     events: str | None,
     no_progress: bool,
     state: Path,
@@ -68,7 +71,12 @@ def command(
         return
     _ask(hosts, yes=yes)
     options = identified(
-        Options(skip_backup=skip_backup, take_over_lock=take_over_lock, accept_no_rollback=accept_no_rollback)
+        Options(
+            skip_backup=skip_backup,
+            take_over_lock=take_over_lock,
+            accept_no_rollback=accept_no_rollback,
+            patience_seconds=patience_seconds,
+        )
     )
     earlier = folder.state() if resume else None
     with Progress(quiet=no_progress or as_json, events=events) as progress:

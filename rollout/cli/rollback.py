@@ -12,6 +12,7 @@ from rollout.cli.tables import outcome_table, show
 from rollout.engine.loop import identified, roll_back_hosts
 from rollout.engine.run_folder import OpenRun, RunFolder, new_run_id, runs
 from rollout.engine.steps import Options
+from rollout.plan.waves import Waves, backwards
 
 EXAMPLE = """\b
 Example:
@@ -46,7 +47,8 @@ def command(
     source = (
         fleet if fleet.given or last is None else FleetOptions(last.plan().inventory_sources, fleet.limit, fleet.names)
     )
-    hosts = {host.name: host for host in reversed(select_hosts(source))}
+    hosts = {host.name: host for host in select_hosts(source)}
+    waves = _waves_back(list(hosts), last)
     if not (fleet.names or fleet.limit or yes):
         click.confirm(f"Take back {', '.join(hosts)}?", abort=True)
     options = identified(Options(accept_drift=accept_drift, take_over_lock=take_over_lock or _dead_lock_of(last)))
@@ -54,7 +56,7 @@ def command(
     with Progress(quiet=no_progress or as_json, events=events) as progress:
         run = OpenRun(folder, progress)
         try:
-            result = roll_back_hosts(hosts, run, options, run_id)
+            result = roll_back_hosts(hosts, waves, run, options, run_id)
         finally:
             run.close()
     if as_json:
@@ -62,6 +64,15 @@ def command(
     else:
         show(outcome_table(result.outcomes))
     raise click.exceptions.Exit(result.exit_code)
+
+
+def _waves_back(names: list[str], last: RunFolder | None) -> Waves:
+    """Return the waves of the run backwards; hosts that it does not know, or all without it, one at a time."""
+    planned = last.plan().waves if last else ()
+    known = [tuple(name for name in wave if name in names) for wave in backwards(planned)]
+    waves = tuple(wave for wave in known if wave)
+    strangers = [name for name in reversed(names) if not any(name in wave for wave in waves)]
+    return (*((name,) for name in strangers), *waves)
 
 
 def _last_apply(state: Path, run_id: str) -> RunFolder | None:

@@ -42,7 +42,7 @@ def back_up(run: HostRun, facts: Facts) -> Backup | None:
     ended = run_detached(run, "backup", text, timeout_seconds=BACKUP_LIMIT_SECONDS)
     if ended.exit_status != 0:
         raise WrongState(run.name, f"the backup failed: {ended.last_words}", hint=f"Its log: {directory}/backup.log")
-    said = run.transport.run(f"cat {run.here}/backup.done").check("reading the backup's seal").text.split()
+    said = run.ask(f"cat {run.here}/backup.done").check("reading the backup's seal").text.split()
     if len(said) != 3:
         raise WrongState(run.name, f"the backup's seal is broken: {said}")
     return Backup(directory, int(said[1]), said[2])

@@ -55,4 +55,4 @@ def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended
         f"while ! grep -q end {file} 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done; "
         f"cat {file} 2>/dev/null || :"
     )
-    return ended, seen(run.transport.run(stop).check("reading the watcher").text.splitlines())
+    return ended, seen(run.ask(stop).check("reading the watcher").text.splitlines())

@@ -33,7 +33,7 @@ def take(run: HostRun) -> None:
 
 def give_back(run: HostRun) -> None:
     """Give the lock back; raises `Locked` when it is no longer ours."""
-    result = run.transport.run(script("unlock", base=BASE, run_id=run.run_id))
+    result = run.ask(script("unlock", base=BASE, run_id=run.run_id))
     if result.exit_status == LOCKED:
         theirs = result.stderr.decode("utf-8", "replace")
         raise Locked(run.name, f"the lock is no longer ours but held by {_who(theirs)}")

@@ -13,7 +13,7 @@ from rollout.remote.probing import look_at
 
 def fresh_facts(run: HostRun, *, refresh: bool = False) -> Facts:
     """Probe the host now; `refresh` fetches package lists privately first, so that what is offered is known."""
-    return look_at(run.transport, run.host, refresh=refresh).facts
+    return run.patiently(lambda: look_at(run.transport, run.host, refresh=refresh)).facts
 
 
 def keep_facts(run: HostRun, moment: str, facts: Facts) -> None:

@@ -17,6 +17,7 @@ from rollout.journal import RunState
 from rollout.plan.judge import Standing, judge
 from rollout.plan.left_out import left_out
 from rollout.plan.model import HostPlan, Plan
+from rollout.plan.waves import Waves
 from rollout.remote import open_transport
 from rollout.remote.pool import Done, run_on_all
 from rollout.remote.pool import Outcome as RunOutcome
@@ -52,7 +53,8 @@ def apply_plan(
         if row is None:
             raise StalePlan(f"{host.name} is not in the plan", hint="Make a fresh plan with: rollout plan")
         kinds = plan_kinds(plan)
-        return _with_transport(run, host, options, apply_to, plan=row, kinds=kinds, known=known.get(host.name))
+        parts = {"plan": row, "kinds": kinds, "known": known.get(host.name), "phases": plan.playbook.phases}
+        return _with_transport(run, host, options, apply_to, **parts)
 
     stopped, code = _walk_all(plan, hosts, outcomes, run, work)
     run.record("", "run_ended", stopped=stopped)
@@ -60,8 +62,10 @@ def apply_plan(
     return RunResult(run.folder.run_id, outcomes, stopped, code)
 
 
-def roll_back_hosts(hosts: Mapping[str, Host], run: OpenRun, options: Options, record_id: str) -> RunResult:
-    """Take the hosts back, one after another, in the order given; `record_id` names the run, empty for the last one."""
+def roll_back_hosts(
+    hosts: Mapping[str, Host], waves: Waves, run: OpenRun, options: Options, record_id: str
+) -> RunResult:
+    """Take the hosts back, wave after wave in the order given; `record_id` names the run, empty for the last one."""
     _start(run, "rollback", list(hosts), options, of=record_id)
 
     def work(host: Host) -> Outcome:
@@ -69,7 +73,10 @@ def roll_back_hosts(hosts: Mapping[str, Host], run: OpenRun, options: Options, r
         kinds: tuple[Kind, ...] = ("packages", "allocator")
         return _with_transport(run, host, options, roll_back, plan=row, kinds=kinds, record_id=record_id)
 
-    outcomes = {name: _outcome(run_on_all([host], work, 1)[name], run) for name, host in hosts.items()}
+    outcomes: dict[str, Outcome] = {}
+    for wave in waves:
+        ended = run_on_all([hosts[name] for name in wave], work, len(wave))
+        outcomes.update({name: _outcome(end, run) for name, end in ended.items()})
     run.record("", "run_ended", stopped="")
     return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
 
@@ -97,7 +104,9 @@ def _walk_all(
         outcomes.setdefault(name, _note(run, name, outcome))
     while True:
         statuses = {name: outcome.status for name, outcome in outcomes.items()}
-        decision = judge(plan.policy, Standing(waves, statuses, constraints=plan.constraints()))
+        closed = frozenset(name for name, outcome in outcomes.items() if outcome.gate_closed)
+        standing = Standing(waves, statuses, failed_gates=closed, constraints=plan.constraints())
+        decision = judge(plan.policy, standing)
         for name, reason in decision.held_back.items():
             outcomes[name] = _note(run, name, Outcome("skipped", reason))
         if decision.action != "continue":

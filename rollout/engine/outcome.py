@@ -34,6 +34,7 @@ class Outcome:
     restarts: int = 0
     downtime_seconds: float | None = None
     exit_code: int = 0
+    gate_closed: bool = False  # changed, and then its health gate failed
 
 
 def of_error(error: RolloutError, *, change_began: bool) -> Outcome:

@@ -52,7 +52,7 @@ def preflight(run: HostRun, facts: Facts, unit: Unit) -> tuple[Tried, ...]:
         backup_tool_package=tool.name if tool else "",
         backup_tool_version=_running_build(facts) if tool else "",
     )
-    result = run.transport.run(text, timeout_seconds=1800).check("preflight")
+    result = run.ask(text, timeout_seconds=1800).check("preflight")
     tried = [Tried(*line.split("\t", 2)) for line in result.text.splitlines() if line.count("\t") >= 2]
     if not tried:
         raise WrongState(run.name, "preflight said nothing at all")
@@ -65,8 +65,8 @@ def moving(packages: Change | None) -> list[tuple[str, str]]:
 
 
 def needs_backup(run: HostRun) -> bool:
-    """Whether a backup is taken in this run: always, unless the operator gave a reason or the settings say none."""
-    return not run.options.skip_backup and run.host.settings.backup_method != "none"
+    """Whether a backup is taken: always, unless the operator gave a reason, or playbook or settings say none."""
+    return "backup" in run.phases and not run.options.skip_backup and run.host.settings.backup_method != "none"
 
 
 def backup_tool_package(facts: Facts) -> Package | None:

@@ -1,6 +1,5 @@
-"""Proof on fresh facts that the change is what it must be, and the soak after it."""
+"""Proof on fresh facts that the change is what it must be."""
 
-import time
 from dataclasses import asdict, dataclass
 
 from rollout.changes.allocator import DROP_IN
@@ -11,7 +10,6 @@ from rollout.checks.unit import one_invocation, starts_since
 from rollout.engine.look import fresh_facts, its_unit, keep_facts, was_active
 from rollout.engine.preflight import moving, needs_backup
 from rollout.engine.steps import HostRun
-from rollout.errors import WrongState
 from rollout.facts.model import Facts
 from rollout.facts.unknown import known_or
 from rollout.journal import dump_synced
@@ -80,16 +78,3 @@ def _drop_in(unit_id: str, allocator: Change | None) -> DropIn | None:
     if allocator is None:
         return None
     return DropIn(f"/etc/systemd/system/{unit_id}.d/{DROP_IN}", str(allocator.after["drop_in"]))
-
-
-def soak(run: HostRun) -> None:
-    """Wait `soak_seconds`, then look once more: a server that falls over after its first minute did not hold."""
-    seconds = run.host.settings.soak_seconds
-    if not seconds:
-        return
-    time.sleep(seconds)
-    facts = fresh_facts(run)
-    keep_facts(run, "soaked", facts)
-    unit = its_unit(run, facts)
-    if not was_active(unit):
-        raise WrongState(run.name, f"after {seconds:g} s the unit is {unit.active_state}")

@@ -61,7 +61,7 @@ class Left:
 def what_is_left(run: HostRun) -> Left:
     """Read what runs have left on the host; raises `WrongState` on a record that cannot be read."""
     found, lock_run = [], ""
-    for line in run.transport.run(script("records", base=BASE)).check("reading the records").text.splitlines():
+    for line in run.ask(script("records", base=BASE)).check("reading the records").text.splitlines():
         name, state, text = line.split("\t", 2)
         if name == "lock":
             lock_run = lock.owner(text).get("run_id", "?")
@@ -107,7 +107,7 @@ def _cleared(run: HostRun, dead_run: str) -> Outcome:
         text = (
             f'folder={shlex.quote(BASE)}/{shlex.quote(dead_run)}; [ -e "$folder/record.json" ] || rm -rf -- "$folder"'
         )
-        run.transport.run(text).check("clearing up behind a run that changed nothing")
+        run.ask(text).check("clearing up behind a run that changed nothing")
     return Outcome("rolled_back", error=f"run {dead_run} had changed nothing yet; its lock is gone")
 
 

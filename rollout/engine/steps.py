@@ -5,18 +5,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rollout.changes.model import Kind
 from rollout.changes.render import shell_scripts
-from rollout.errors import RolloutError
+from rollout.errors import RolloutError, Unreachable
 from rollout.journal import WRITING_PHASES, HostState
 from rollout.plan.model import HostPlan
-from rollout.remote.transport import Transport
+from rollout.remote.transport import Result, Transport
 from rollout.resources import PACKAGE
 from rollout.settings import Host
 
 BASE = "/var/lib/rollout"  # on every host: root, 0700, one folder a run
+T = TypeVar("T")
+AGAIN_SECONDS = 1.0
 Record = Callable[..., None]  # record(host, event, **data): journal, progress and log hang on it
 
 script = shell_scripts(PACKAGE / "engine" / "scripts")
@@ -30,6 +32,7 @@ class Options:
     take_over_lock: str = ""  # the run whose lock is taken over
     accept_no_rollback: bool = False
     accept_drift: bool = False
+    patience_seconds: float = 300.0  # how long a host may be out of reach while its scripts run
     operator: str = ""
     controller: str = ""
 
@@ -47,6 +50,7 @@ class HostRun:
     record: Record
     options: Options = field(default_factory=Options)
     known: HostState | None = None
+    phases: tuple[str, ...] = ("backup", "soak")  # those of the playbook that may be left out
     record_id: str = ""  # the run whose record on the host is worked with, when it is another one (rollback)
 
     @property
@@ -58,6 +62,24 @@ class HostRun:
     def name(self) -> str:
         """The host's name."""
         return self.host.name
+
+    def patiently(self, ask: Callable[[], T]) -> T:
+        """Ask again and again while the host is out of reach, for as long as the operator's patience lasts.
+
+        Only for what is safe to ask twice. Raises the last `Unreachable`.
+        """
+        deadline = time.monotonic() + self.options.patience_seconds
+        while True:
+            try:
+                return ask()
+            except Unreachable:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(AGAIN_SECONDS)
+
+    def ask(self, text: str, stdin: bytes = b"", *, timeout_seconds: float = 60.0) -> Result:
+        """Run a script that is safe to run twice, through broken connections."""
+        return self.patiently(lambda: self.transport.run(text, stdin, timeout_seconds=timeout_seconds))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[dict[str, Any]]:

@@ -1,17 +1,19 @@
-"""Scripts that go on without us: each in a transient unit on the host, found again after a broken connection."""
+"""The run's own scripts in units of their own on the host, found again after a broken connection or a reboot."""
 
-import time
 from dataclasses import dataclass
+from functools import partial
 
-from rollout.engine.steps import HostRun, script
-from rollout.errors import Unreachable, WrongState
+from rollout.engine.steps import HostRun
+from rollout.errors import WrongState
+from rollout.printable import printable
+from rollout.remote.detached import Job, Progress, State, poll_detached, start_detached, wait_detached
 
-POLL_SECONDS = 0.5
+ATTEMPTS = 3  # a host that goes down three times under the same script is not a matter of luck
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a script in its unit ended: its exit status, and the last lines of its log."""
+    """How a script in its unit ended: its exit status, and the last lines of its log, made safe to print."""
 
     exit_status: int
     last_words: str
@@ -20,49 +22,47 @@ class Ended:
 def run_detached(run: HostRun, name: str, text: str, *, timeout_seconds: float) -> Ended:
     """Run `text` as the unit of that name, or attach to it when it was begun before, and wait for its end.
 
-    A unit that vanished (the host went down under it) is run again: what runs here is safe to run again.
+    A script under which the host went down is run again as the next attempt: what runs here is safe to run again.
+    Raises `Unreachable` when the host stays away for longer than the operator's patience; the script runs on.
     """
-    state = _ask(run, name, text)
-    if state == "vanished":
-        state = _ask(run, name, text, again=True)
-    return _wait(run, name, timeout_seconds)
+    for attempt in range(1, ATTEMPTS + 1):
+        job = _job(run, name, attempt)
+        run.patiently(partial(start_detached, run.transport, job, text))
+        progress = _wait(run, job, timeout_seconds)
+        if progress.state is State.ENDED:
+            return _ended(progress)
+    raise WrongState(run.name, f"{name} was begun {ATTEMPTS} times, and the host went down under it each time")
 
 
 def start_only(run: HostRun, name: str, text: str) -> None:
     """Start `text` as the unit of that name, if it was not begun before, and do not wait."""
-    _ask(run, name, text)
+    run.patiently(partial(start_detached, run.transport, _job(run, name, 1), text))
 
 
 def attach(run: HostRun, name: str, *, timeout_seconds: float) -> Ended | None:
-    """Wait for a unit that may be running; None when nothing runs and nothing ended."""
-    state = _ask(run, name, None)
-    return _wait(run, name, timeout_seconds) if state in ("running", "ended") else None
+    """Wait for a unit that may be running; None when none was begun, or it vanished with the host."""
+    found = None
+    for attempt in range(1, ATTEMPTS + 1):
+        job = _job(run, name, attempt)
+        progress = poll_detached(run.transport, job)
+        if progress.state is State.RUNNING:
+            progress = _wait(run, job, timeout_seconds)
+        if progress.state is State.ENDED:
+            found = _ended(progress)
+    return found
 
 
-def _ask(run: HostRun, name: str, text: str | None, *, again: bool = False) -> str:
-    made = script("detached", here=run.here, name=name, unit=_unit(run, name), start=text is not None, again=again)
-    result = run.transport.run(made, (text or "").encode())
-    return result.check(f"starting {name} on the host").text.strip()
+def _job(run: HostRun, name: str, attempt: int) -> Job:
+    return Job(f"rollout-{run.record_id or run.run_id}-{name}-{attempt}", run.here, f"run-{name}-{attempt}")
 
 
-def _unit(run: HostRun, name: str) -> str:
-    return f"rollout-{run.record_id or run.run_id}-{name}"
-
-
-def _wait(run: HostRun, name: str, timeout_seconds: float) -> Ended:
-    deadline = time.monotonic() + timeout_seconds
-    text = (
-        f"cd {run.here} && if [ -e {name}.rc ]; then cat {name}.rc; tail -n 4 {name}.log; "
-        f'elif [ "$(systemctl show -p ActiveState --value {_unit(run, name)})" = inactive ] && [ ! -e {name}.rc ]; '
-        "then echo vanished; else echo running; fi"
+def _wait(run: HostRun, job: Job, timeout_seconds: float) -> Progress:
+    return wait_detached(
+        run.transport, job, timeout_seconds=timeout_seconds, patience_seconds=run.options.patience_seconds
     )
-    while time.monotonic() < deadline:
-        first, _, rest = run.transport.run(text).check(f"asking after {name}").text.partition("\n")
-        if first == "vanished":
-            raise Unreachable(
-                run.name, f"{name} vanished from the host: it went down under it", hint="--resume goes on."
-            )
-        if first != "running":
-            return Ended(int(first), " / ".join(line for line in rest.splitlines() if line.strip())[-1000:])
-        time.sleep(POLL_SECONDS)
-    raise WrongState(run.name, f"{name} has not ended after {timeout_seconds:g} s")
+
+
+def _ended(progress: Progress) -> Ended:
+    lines = [printable(line) for line in progress.log.splitlines() if line.strip()]
+    status = 1 if progress.exit_status is None else progress.exit_status
+    return Ended(status, " / ".join(lines[-4:])[-1000:])

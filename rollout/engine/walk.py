@@ -8,11 +8,12 @@ from typing import Any
 from rollout.engine import lock
 from rollout.engine.backup import Backup, back_up
 from rollout.engine.change import Made, make
-from rollout.engine.look import fresh_facts, its_unit, keep_facts, kept_facts
+from rollout.engine.look import fresh_facts, its_unit, kept_facts
 from rollout.engine.outcome import Outcome, of_error
 from rollout.engine.preflight import Tried, preflight
-from rollout.engine.proof import Proof, prove, soak
+from rollout.engine.proof import Proof, prove
 from rollout.engine.recover import recover
+from rollout.engine.soak import soak, take_sample
 from rollout.engine.steps import HostRun
 from rollout.engine.way_back import prepare, write_record
 from rollout.errors import HostProblem, RolloutError, StalePlan, Unreachable, WrongState
@@ -76,7 +77,7 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
         with run.phase("preflight") as details:
             details.update(_refuse_failures(run, preflight(run, facts, unit)))
         with run.phase("baseline"):
-            keep_facts(run, "before", fresh_facts(run))
+            take_sample(run, "before")
         with run.phase("backup") as details:
             details.update(_backup_details(run, back_up(run, facts)))
         with run.phase("way_back"):
@@ -106,10 +107,12 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
         problem = "; ".join(proof.wrong)
     if problem:
         return recover(run, ready.before, made, problem)
-    with run.phase("soak"):
-        soak(run)
+    with run.phase("soak") as details:
+        failed = [f"{result.id}: {result.found}" for result in soak(run) if result.status == "fail"]
+        details.update(gate=failed)
     _unlock(run)
-    return Outcome("changed", "; ".join(proof.remarks), proof.restarts, _longest(made))
+    told = "; ".join([*proof.remarks, *(f"health gate {one}" for one in failed)])
+    return Outcome("changed", told, proof.restarts, _longest(made), 1 if failed else 0, gate_closed=bool(failed))
 
 
 def _what_went_wrong(made: Made) -> str:

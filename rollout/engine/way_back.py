@@ -34,7 +34,7 @@ def prepare(run: HostRun, unit: Unit) -> None:
         drop_in=path if allocator else "",
         drop_in_folder=path.rpartition("/")[0],
     )
-    result = run.transport.run(text, timeout_seconds=1800)
+    result = run.ask(text, timeout_seconds=1800)
     if result.exit_status == CANNOT_GO_BACK and not run.options.accept_no_rollback:
         why = result.stderr.decode("utf-8", "replace").strip()
         raise WrongState(run.name, f"there is no way back: {why}", hint="--accept-no-rollback goes ahead without one.")
@@ -62,7 +62,7 @@ def write_record(run: HostRun, facts: Facts, unit: Unit) -> None:
         "undo.sh": undo_script(run, facts, unit),
         "record.json": json.dumps(record, indent=1, sort_keys=True) + "\n",
     }
-    run.transport.run(script("record", here=run.here), _tar(files)).check("writing the undo record")
+    run.ask(script("record", here=run.here), _tar(files)).check("writing the undo record")
 
 
 def facts_in_short(facts: Facts, unit: Unit) -> dict[str, str | int | None]:
