@@ -49,6 +49,9 @@ def lru_monitoring(situation: Situation) -> Judgement:
     evidence = asked("grep -rEil 'free_page_clock|made_young' MONITORING_PATHS; statement digests", "\n".join(seen))
     if seen:
         return Judgement("warn", expected, f"used in {len(seen)} places: {', '.join(seen[:3])}", evidence)
+    if known_or(situation.after.server.variables, {}).get("performance_schema") != "ON":
+        found = "statements could not be looked at (performance_schema is off): look at your dashboards and alerts"
+        return Judgement("warn", expected, found, evidence)
     return Judgement("pass", expected, "in none of the files and statements looked at", evidence)
 
 

@@ -20,6 +20,8 @@ COMMANDS: dict[str, str] = {
     "facts": "Show what is known of each host; changes nothing.",
     "playbook": "Check a playbook: all mistakes at once.",
     "explain": "Say what a blocker, warning, check or verdict means and what to do.",
+    "verify": "Run every check on live hosts.",
+    "report": "Show what came of a run, as a page, as text or as JSON.",
     "lab": "Run a rehearsal fleet of real hosts on this machine.",
     "predict": "Predict each server version for a described workload.",
 }

@@ -2,29 +2,12 @@
 
 import difflib
 import json
-from collections.abc import Mapping
 
 import click
 
-from rollout.changes import codes as changes
-from rollout.checks import codes as checks
 from rollout.cli.options import json_option
-from rollout.engine import codes as engine
 from rollout.errors import UsageProblem
-from rollout.plan import codes as plan
-from rollout.prediction import codes as prediction
-
-# One room a kind; each keeps its own codes beside what hands them out.
-ROOMS: Mapping[str, Mapping[str, str]] = {
-    "blocker": changes.BLOCKERS,
-    "warning": changes.WARNINGS,
-    "preflight": engine.PREFLIGHT,
-    "check": checks.CHECKS,
-    "cause": checks.CAUSES,
-    "verdict": prediction.VERDICTS,
-    "prediction": prediction.NOTES,
-    "plan": plan.CODES,
-}
+from rollout.report.meanings import KINDS
 
 
 @click.command()
@@ -50,7 +33,7 @@ def command(code: str | None, as_json: bool) -> None:
 
 
 def _all() -> list[tuple[str, str, str]]:
-    return [(code, kind, text) for kind, codes in ROOMS.items() for code, text in codes.items()]
+    return [(code, kind, text) for kind, codes in KINDS.items() for code, text in codes.items()]
 
 
 def _named(code: str) -> tuple[str, str, str]:

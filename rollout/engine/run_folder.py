@@ -45,11 +45,15 @@ class RunFolder:
         return self.path / "journal.jsonl"
 
     def host(self, name: str) -> Path:
-        """The folder of one host; its name is made safe for a path."""
-        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".")
-        folder = self.path / "hosts" / (safe or "_")
+        """The folder of one host, made where it is missing."""
+        folder = self.host_path(name)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+    def host_path(self, name: str) -> Path:
+        """Where the folder of one host is, or would be; its name is made safe for a path."""
+        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".")
+        return self.path / "hosts" / (safe or "_")
 
     def state(self) -> RunState:
         """Fold the journal; an empty run when there is none yet."""

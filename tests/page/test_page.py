@@ -1,15 +1,12 @@
 """The report in a real browser: it stands alone, is silent, is accessible, and shows hostile names as text."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from browser import DARK, accessibility, ask, visit
+from made_up_run import HOSTILE, run
 
 from rollout.report.html import render_html
-
-sys.path.append(str(Path(__file__).parents[1] / "unit" / "report"))
-from made_up_run import HOSTILE, run
 
 WIDE, NARROW = "--window-size=1280,1000", "--window-size=500,1000"
 

@@ -85,6 +85,7 @@ def _server() -> Server:
         executable_deleted=False,
         capabilities="",
         version_option=None,
+        variables={"performance_schema": "ON"},
         schemas={"shop": 12, "mysql": 31, "sys": 101},
     )
 

@@ -101,6 +101,7 @@ TURNS: tuple[tuple[str, Turn, str, str], ...] = (
     ("wsrep", inside("replication", galera=replace(NODE, state="Joining: receiving State Transfer")), "fail", ""),
     ("old_blocks", inside("pool", old_blocks_time_ms=2147483647), "warn", "old_blocks_workaround"),
     ("lru_monitoring", inside("trail", monitoring=("/etc/zabbix/mysql.conf",)), "warn", ""),
+    ("lru_monitoring", inside("server", variables={"performance_schema": "OFF"}), "warn", ""),
     ("error_log", inside("trail", error_lines=("2026-11-30 10:00:00 0 [ERROR] Plugin 'x' init failed",)), "fail", ""),
     ("backup", inside("trail", backups=()), "fail", ""),
 )  # fmt: skip

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from rollout.cli.explain import ROOMS
+from rollout.report.meanings import KINDS
 
 PACKAGE = Path(__file__).parents[3] / "rollout"
-KNOWN = {code for codes in ROOMS.values() for code in codes}
+KNOWN = {code for codes in KINDS.values() for code in codes}
 
 
 def handed_out(folder: str, pattern: str, files: str) -> set[str]:
@@ -33,4 +33,4 @@ def test_no_explained_code_is_out_of_use() -> None:
     used = handed_out("changes", r'"(\w+)"', "*.py") | handed_out("plan", r'"(\w+)"', "*.py")
     used |= handed_out("engine", r'"(\w+)"', "*.py") | handed_out("engine", r"tell (\w+)", "*.j2")
     for room in ("blocker", "warning", "preflight"):
-        assert set(ROOMS[room]) - used == set()
+        assert set(KINDS[room]) - used == set()
