@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from transport_contract import LIMIT_BYTES, TransportContract
 
 from rollout.errors import PrivilegeRefused, Unreachable
 from rollout.lab.rehearsal import Rehearsal
@@ -44,6 +45,18 @@ def user(fleet: Rehearsal, name: str, sudo: str = "", knows: str = "") -> None:
     fleet.shell("db1", "chpasswd", f"{name}:{knows or secrets.token_hex(8)}\n".encode())
     if sudo:
         fleet.shell("db1", f"cat >/etc/sudoers.d/{name}; chmod 440 /etc/sudoers.d/{name}", f"{sudo}\n".encode())
+
+
+@pytest.fixture
+def transport(fleet: Rehearsal) -> Iterator[SshTransport]:
+    """A way to a host of the fleet, as root through sudo."""
+    way = SshTransport(fleet.host("db1"), doors=Doors(), output_limit_bytes=LIMIT_BYTES)
+    yield way
+    way.close()
+
+
+class TestContract(TransportContract):
+    """Each promise, kept through a real sshd and a real sudo."""
 
 
 SCRIPT = "id -un; printf '%s|' \"$LC_ALL\" 'it'\"'\"'s' '$HOME' '!!' '\\' `echo t`; cat; echo oops >&2; exit 3"
