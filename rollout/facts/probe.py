@@ -9,7 +9,7 @@ from shlex import quote
 from rollout.settings import Settings
 
 FIRST_LINE = "# rollout probe"
-BODY = Path(__file__).with_name("probe.sh")
+PARTS = Path(__file__).with_name("script")
 SECONDS_ALLOWED = 120.0
 SECONDS_ALLOWED_REFRESHING = 300.0
 
@@ -61,4 +61,5 @@ def probe_script(request: ProbeRequest) -> str:
         "refusal": request.refusal,
     }
     assignments = "".join(f"{name}={quote(value)}\n" for name, value in parameters.items())
-    return f"{FIRST_LINE}\n{assignments}{BODY.read_text()}"
+    parts = sorted(PARTS.glob("*.sh"))
+    return "\n".join([f"{FIRST_LINE}\n{assignments}", *(part.read_text() for part in parts)])

@@ -1,0 +1,144 @@
+# The package system.
+
+os_family() {
+  ID='' ID_LIKE=''
+  # shellcheck disable=SC1091
+  . /etc/os-release 2>/dev/null
+  case " $ID $ID_LIKE " in
+    *' debian '* | *' ubuntu '*) echo apt ;;
+    *' rhel '* | *' fedora '* | *' centos '*) echo dnf ;;
+    *suse*) echo zypper ;;
+    *)
+      for program in apt-get:apt dnf:dnf zypper:zypper; do
+        if command -v "${program%:*}" >/dev/null 2>&1; then
+          echo "${program#*:}"
+          return
+        fi
+      done
+      echo none
+      ;;
+  esac
+}
+
+lock_holders() { # path, pid and command of each process that holds a lock of the package system
+  for file in "$@"; do
+    [ -e "$file" ] || continue
+    need stat ls tr || return
+    node=$(stat -c %i "$file") || return
+    while read -r _ _ _ _ pid place _; do
+      [ "${place##*:}" = "$node" ] || continue
+      case $(ls -l "/proc/$pid/fd" 2>/dev/null) in *"$file"*) ;; *) continue ;; esac
+      printf '%s\t%s\t%s\n' "$file" "$pid" "$(tr '\000\t\n' '   ' <"/proc/$pid/cmdline")"
+    done </proc/locks
+  done
+}
+
+fragment_sums() { # the checksum of the unit's file, beside the one that its package gives
+  if [ -z "$fragment" ]; then return 0; fi
+  short=${fragment#/usr} short=${short#/}
+  while IFS= read -r line; do
+    case $line in *"  $short" | *"  usr/$short") printf 'package %s\n' "$line" ;; esac
+  done <<END
+$(cat /var/lib/dpkg/info/mariadb-server*.md5sums /var/lib/dpkg/info/mysql-server*.md5sums 2>/dev/null)
+END
+  printf 'file %s\n' "$(md5sum "$fragment")"
+}
+
+apt_options() { # one word a line: where apt keeps what it computes, so that the host's own cache stays as it is
+  if [ -z "$work" ]; then
+    printf '%s\n' -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
+    return
+  fi
+  printf '%s\n' -o "Dir::Cache::pkgcache=$work/pkgcache.bin" -o "Dir::Cache::srcpkgcache=$work/srcpkgcache.bin"
+  if [ "$refresh" = 1 ]; then printf '%s\n' -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache"; fi
+}
+
+apt_refresh() {
+  if [ -z "$work" ]; then
+    echo 'no private directory for the package lists could be made' >&2
+    return 5
+  fi
+  chmod 755 "$work" && (umask 022 && mkdir -p "$work/lists/partial" "$work/cache/archives/partial") || return
+  # Hooks that other packages hang on an update would write to the host.
+  printf '#clear APT::Update::%s;\n' Pre-Invoke Post-Invoke Post-Invoke-Success >"$work/apt.conf"
+  # shellcheck disable=SC2046
+  limit 120 apt-get -c "$work/apt.conf" $(apt_options) update 2>&1
+}
+
+apt_packages() {
+  answer package-architecture '' dpkg --print-architecture
+  answer package-manager-version '' dpkg-query -W -f '${Version}' apt
+  answer packages '' dpkg-query -W \
+    -f '${Package}\t${Architecture}\t${Version}\t${Status}\t${source:Package}\t${binary:Package}\n'
+  answer automatic '' present /var/lib/apt/extended_states
+  answer package-audit '' dpkg --audit
+  answer package-locks '' lock_holders /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock \
+    /var/cache/apt/archives/lock
+  answer unattended '' apt-config dump APT::Periodic::Unattended-Upgrade
+  answer lists-age '' stat -c %Y /var/lib/apt/lists /var/lib/apt/lists/partial
+  if [ "$refresh" = 1 ]; then answer refresh '' apt_refresh; else
+    for file in pkgcache.bin srcpkgcache.bin; do
+      if [ -n "$work" ] && [ -e "/var/cache/apt/$file" ]; then ln -s "/var/cache/apt/$file" "$work/$file"; fi
+    done
+  fi
+  names=$(dpkg-query -W -f '${Package}:${db:Status-Status}\n' 'mariadb-*' 'libmariadb*' 'galera*' mysql-common 2>/dev/null |
+    sed -n 's/:installed$//p;s/:half-.*//p;s/:unpacked$//p;s/:triggers-.*//p')
+  # shellcheck disable=SC2046,SC2086
+  answer package-versions '' apt-cache $(apt_options) policy $names mariadb-server mariadb-backup libjemalloc2 libjemalloc1
+  # shellcheck disable=SC2046
+  answer package-sources '' apt-cache $(apt_options) policy
+  answer changed-files '' fragment_sums
+  if [ -n "$executable$binary" ]; then answer owner '' dpkg-query -S "${executable:-$binary}"; fi
+  for name in $(dpkg-query -W -f '${binary:Package}:::${db:Status-Status}\n' 'libjemalloc*' 2>/dev/null); do
+    case $name in *:::installed) answer library-files "${name%:::*}" library_files dpkg-query -L "${name%:::*}" ;; esac
+  done
+}
+
+library_files() { # path, real path, ELF header of every shared library that the command lists
+  "$@" | while read -r file; do
+    case $file in *.so.*) [ -f "$file" ] && printf '%s\t%s\t%s\n' "$file" "$(readlink -f "$file")" "$(elf_header "$file" | tr -d '\n')" ;; esac
+  done
+}
+
+rpm_packages() {
+  form='%{NAME}\t%{ARCH}\t%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\tinstalled\t%{SOURCERPM}\t%{VENDOR}\n'
+  answer package-architecture '' rpm --eval '%{_arch}'
+  answer package-manager-version '' rpm -q --qf '%{VERSION}' "$1"
+  answer packages '' rpm -qa --qf "$form"
+  answer package-locks '' lock_holders /var/lib/rpm/.rpm.lock /usr/lib/sysimage/rpm/.rpm.lock /run/zypp.pid
+  if [ -n "$executable$binary" ]; then answer owner '' rpm -qf --qf '%{NAME}\n' "${executable:-$binary}"; fi
+  if [ -n "$fragment" ]; then answer changed-files '' rpm -Vf --nodeps --noscripts "$fragment"; fi
+  for name in $(rpm -qa --qf '%{NAME}\n' '*jemalloc*' 2>/dev/null); do
+    answer library-files "$name" library_files rpm -ql "$name"
+  done
+}
+
+dnf_packages() {
+  rpm_packages dnf
+  lists='-C'
+  if [ "$refresh" = 1 ] && [ -n "$work" ]; then
+    lists="--setopt=cachedir=$work/dnf --setopt=persistdir=$work/dnf-state"
+    # shellcheck disable=SC2086
+    answer refresh '' limit 120 dnf -q $lists --setopt=logdir="$work" makecache
+  fi
+  # shellcheck disable=SC2086
+  answer package-versions '' limit 60 dnf -q $lists --setopt=logdir="${work:-/tmp}" repoquery --showduplicates \
+    --qf '%{name}\t%{arch}\t%{epoch}:%{version}-%{release}\t%{repoid}\t%{vendor}\n' \
+    'MariaDB-*' 'mariadb*' 'galera*' 'libmariadb*' jemalloc
+  answer holds '' present /etc/dnf/plugins/versionlock.list
+  excludes() { grep -hEi '^[[:space:]]*(exclude|excludepkgs)[[:space:]]*=' /etc/dnf/dnf.conf /etc/yum.repos.d/*.repo || [ $? = 1 ]; }
+  answer excludes '' excludes
+  answer lists-age '' stat -c %Y /var/cache/dnf
+}
+
+zypper_packages() {
+  rpm_packages zypper
+  answer package-versions '' limit 60 zypper --no-refresh --xmlout search --details --type package 'mariadb*' \
+    'MariaDB-*' 'galera*' 'libmariadb*' 'libjemalloc*'
+  answer holds '' present /etc/zypp/locks
+  answer lists-age '' stat -c %Y /var/cache/zypp/raw
+}
+
+manager=$(os_family)
+say package-manager 0 "$manager" ''
+case $manager in apt | dnf | zypper) "${manager}_packages" ;; esac
