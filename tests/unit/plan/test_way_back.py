@@ -1,0 +1,106 @@
+"""The way back across hosts: primaries first, and nobody below its primary or out of its cluster."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hosts_of_a_fleet import channel, facts, node
+
+from rollout.changes.model import Change
+from rollout.facts.form import facts_to_json
+from rollout.facts.model import Facts
+from rollout.plan.model import HostPlan, Plan, PlaybookPart, VersionRow
+from rollout.plan.way_back import way_back
+from rollout.versions import parse_server_version
+
+PACKAGES = Change("packages", "up", {}, {}, "the LRU fix", "true", "true")
+
+
+def plan(before: str, target: str, waves: tuple[tuple[str, ...], ...], **hosts: Facts) -> Plan:
+    """Make a plan that takes every host from `before` to `target`."""
+    version = VersionRow(flavour="mariadb", running=before, target=target)
+    return Plan(
+        schema=1,
+        plan_id="p1",
+        created_at="2026-11-30T10:00:00+00:00",
+        program_version="0.1.0",
+        playbook=PlaybookPart(name="fix", source="fix.yml", changes=("packages",)),
+        inventory_sources=(),
+        inventory={name: {"address": f"10.0.0.{number}"} for number, name in enumerate(hosts, 1)},
+        waves=waves,
+        hosts=tuple(HostPlan(name=name, status="change", version=version, changes=(PACKAGES,)) for name in hosts),
+        facts={name: json.loads(json.dumps(facts_to_json(one))) for name, one in hosts.items()},
+    ).sealed()
+
+
+CHAIN = plan(
+    "11.8.9",
+    "11.8.10",
+    (("db3",), ("db2",), ("db1",)),
+    db1=facts("db1", 1),
+    db2=facts("db2", 2, channels=(channel("10.0.0.1", 1),)),
+    db3=facts("db3", 3, channels=(channel("10.0.0.2", 2),)),
+)
+ROLL = (("g1",), ("g2",), ("g3",))
+ALL = ("db1", "db2", "db3")
+
+
+def nodes(running: str) -> dict[str, Facts]:
+    """Make a cluster of three as it was before its run."""
+    known = {f"g{number}": facts(f"g{number}", number, galera=node()) for number in (1, 2, 3)}
+    said = parse_server_version(f"{running}-MariaDB")
+    return {name: replace(one, server=replace(one.server, running=said)) for name, one in known.items()}
+
+
+def test_primaries_go_back_first() -> None:
+    """The whole tree goes back from its root, so that no replica is older than its primary at any time."""
+    back = way_back(CHAIN, ("db3", "db1", "db2"), ALL)
+    assert (back.waves, back.refused) == ((("db1",), ("db2",), ("db3",)), {})
+
+
+def test_a_replica_stays_where_its_primary_stays() -> None:
+    """Taken back without its primary a replica would be older, and its own replica stays with it."""
+    back = way_back(CHAIN, ("db2", "db3"), ALL)
+    assert back.waves == ()
+    assert sorted(back.refused) == ["db2", "db3"]
+    assert back.refused["db2"].startswith("replica_would_be_older: db2 would run 11.8.9, older than its primary db1")
+
+
+def test_a_primary_may_go_back_alone() -> None:
+    """A replica newer than its primary is allowed."""
+    assert way_back(CHAIN, ("db1",), ALL).waves == (("db1",),)
+
+
+@pytest.mark.parametrize("done", [("db3",), ()])
+def test_a_run_that_ended_half_way_goes_back_whole(done: tuple[str, ...]) -> None:
+    """A host whose change did not come to its end is never refused, nor is a replica whose primary was not begun."""
+    assert way_back(CHAIN, ("db2", "db3"), done).waves == (("db2",), ("db3",))
+
+
+def test_nodes_of_a_cluster_stay_once_the_protocol_was_raised() -> None:
+    """All three nodes went across 11.8.6: none goes back, and each is told why."""
+    whole = plan("11.8.5", "11.8.10", ROLL, **nodes("11.8.5"))
+    back = way_back(whole, ("g1", "g2", "g3"), ("g1", "g2", "g3"))
+    assert back.waves == ()
+    assert sorted(back.refused) == ["g1", "g2", "g3"]
+    assert all(reason.startswith("galera_protocol_raised: 11.8.6") for reason in back.refused.values())
+    assert way_back(whole, ("g1", "g2"), ("g1", "g2")).waves == (("g2",), ("g1",))  # the third runs the old one
+
+
+def test_nodes_go_back_where_no_raise_lies_between() -> None:
+    """From 11.8.10 to 11.8.9 the nodes go back one after another."""
+    whole = plan("11.8.9", "11.8.10", ROLL, **nodes("11.8.9"))
+    assert way_back(whole, ("g1", "g2", "g3"), ("g1", "g2", "g3")).waves == (("g3",), ("g2",), ("g1",))
+
+
+@pytest.mark.parametrize("kept", [{}, {"db1": {"unknown": {}}, "db2": {}}])
+def test_a_plan_without_usable_facts_still_orders(kept: dict[str, Any]) -> None:
+    """Facts are not in the digest: where they are gone or of another form, the waves stand in the plan."""
+    bare = CHAIN.model_copy(update={"facts": kept})
+    assert way_back(bare, ALL, ALL).waves == (("db1",), ("db2",), ("db3",))
+
+
+def test_hosts_that_the_plan_does_not_know_are_taken_back_too() -> None:
+    """A host that came into the inventory later has a record of its own, or none."""
+    assert way_back(CHAIN, ("new", "db1"), ALL).waves == (("new",), ("db1",))
