@@ -13,7 +13,7 @@ A command that works on hosts takes one keyword for all of them:
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from typing import Any
 import click
 
 from rollout.errors import UsageProblem
-from rollout.inventory.hosts import refuse_vault, resolve
+from rollout.inventory.hosts import resolve
 from rollout.inventory.model import Inventory
 from rollout.inventory.selection import choose, unmatched
 from rollout.inventory.sources import load_inventory
+from rollout.inventory.vault import Vault, vault_of
 from rollout.plan.playbook import Playbook
-from rollout.settings import Host
+from rollout.settings import Host, Secret
 
 Command = Callable[..., Any]
 
@@ -38,6 +39,7 @@ class FleetOptions:
     sources: tuple[str, ...] = ()
     limit: str = ""
     names: tuple[str, ...] = ()
+    vault: Vault = field(default_factory=Vault)
 
     @property
     def given(self) -> bool:
@@ -46,24 +48,26 @@ class FleetOptions:
 
 
 def fleet_options(function: Command) -> Command:
-    """Add INVENTORY, -i, --limit and --host; the command gets them as one `fleet: FleetOptions`."""
+    """Add INVENTORY, -i, --limit, --host and the vault's options, given to the command as one `fleet: FleetOptions`."""
 
     @wraps(function)
-    def wrapper(
-        *args: Any,
-        inventory: str | None,
-        more_inventories: tuple[str, ...],
-        limit: str,
-        names: tuple[str, ...],
-        **rest: Any,
-    ) -> Any:
-        typed = ((inventory,) if inventory else ()) + more_inventories
-        return function(*args, fleet=FleetOptions(typed or _from_environment(), limit, names), **rest)
+    def wrapper(*args: Any, **given: Any) -> Any:
+        named = given.pop("inventory")
+        typed = ((named,) if named else ()) + given.pop("more_inventories")
+        vault = _vault(given.pop("vault_files"), given.pop("vault_ids"), given.pop("ask_vault"))
+        fleet = FleetOptions(typed or _from_environment(), given.pop("limit"), given.pop("names"), vault)
+        return function(*args, fleet=fleet, **given)
 
     command: Command = wrapper
     for decorate in reversed(_FLEET):
         command = decorate(command)
     return command
+
+
+def _vault(files: tuple[str, ...], identities: tuple[str, ...], ask: bool) -> Vault:
+    """Gather the vault's passwords; one is asked for on the terminal if wanted."""
+    typed = Secret(click.prompt("Vault password", hide_input=True, err=True)) if ask else None
+    return vault_of(files, identities, typed)
 
 
 def _from_environment() -> tuple[str, ...]:
@@ -88,6 +92,18 @@ _FLEET: tuple[Callable[[Command], Command], ...] = (
     click.option(
         "--host", "names", multiple=True, metavar="NAME", help="Only the host of exactly this name; repeatable."
     ),
+    click.option(
+        "--vault-password-file",
+        "vault_files",
+        multiple=True,
+        type=click.Path(),
+        metavar="FILE",
+        envvar="ANSIBLE_VAULT_PASSWORD_FILE",
+        show_envvar=True,
+        help="File with the password of Ansible Vault, or a program that prints it.",
+    ),
+    click.option("--vault-id", "vault_ids", multiple=True, metavar="LABEL@FILE", help="The same for one vault id."),
+    click.option("--ask-vault-pass", "ask_vault", is_flag=True, help="Ask for the password of Ansible Vault."),
 )
 
 forks_option = click.option(
@@ -106,13 +122,13 @@ state_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout, nothing else.")
 
 
-def read_inventory(fleet: FleetOptions) -> Inventory:
+def read_inventory(fleet: FleetOptions, playbook: Playbook | None = None) -> Inventory:
     """Read the inventories that were named. Raises `UsageProblem` when none was, `ConfigProblem` for mistakes."""
     if not fleet.given:
         raise UsageProblem(
             "no inventory was named", hint="name one as `rollout COMMAND inventory.yml`, or set ROLLOUT_INVENTORY"
         )
-    return load_inventory(fleet.sources)
+    return load_inventory(fleet.sources, fleet.vault, playbook.file if playbook else None)
 
 
 def select_names(fleet: FleetOptions, inventory: Inventory, pattern: str = "") -> list[str]:
@@ -127,8 +143,8 @@ def select_hosts(fleet: FleetOptions, playbook: Playbook | None = None) -> list[
 
     Raises `UsageProblem` or `ConfigProblem`, with all mistakes at once.
     """
-    inventory = read_inventory(fleet)
+    inventory = read_inventory(fleet, playbook)
     if playbook is None:
-        return resolve(inventory, select_names(fleet, inventory), refuse_vault)
+        return resolve(inventory, select_names(fleet, inventory), fleet.vault)
     names = playbook.in_order(select_names(fleet, inventory, playbook.hosts))
-    return resolve(inventory, names, refuse_vault, playbook.variables)
+    return resolve(inventory, names, fleet.vault, playbook.variables)

@@ -27,6 +27,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "become_method": ("ansible_become_method",),
     "connect_timeout_seconds": ("ansible_timeout", "ansible_ssh_timeout"),
 }
+PASSWORDS = frozenset(
+    name for field in ("password", "private_key_passphrase", "become_password") for name in ALIASES[field]
+)
 # As on ssh's command line, where the first value counts: `ansible_ssh_args`, the variables above, then these.
 _EARLY_ARGUMENTS = ("ansible_ssh_args",)
 _LATE_ARGUMENTS = ("ansible_ssh_common_args", "ansible_ssh_extra_args")

@@ -22,8 +22,8 @@ class _Constructor(SafeConstructor):
     """Builds values from nodes; knows `!vault` and `!unsafe`."""
 
     def vault(self, node: yaml.ScalarNode) -> VaultText:
-        """Keep a vaulted value as it is, without the white space of its indentation."""
-        return VaultText("\n".join(line.strip() for line in str(node.value).split()))
+        """Keep a vaulted value as it is."""
+        return VaultText(str(node.value))
 
     def unsafe(self, node: yaml.Node) -> Any:
         """Mark every text of an `!unsafe` value as one that is never a template."""

@@ -1,6 +1,6 @@
 """From a row of the inventory to the frozen `Host` that all other rooms take."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,25 +8,20 @@ from typing import Any
 from pydantic import ValidationError
 
 from rollout.errors import ConfigProblem, Mistake
-from rollout.inventory.connection import connection_of
+from rollout.inventory.connection import PASSWORDS, connection_of
 from rollout.inventory.model import HostRow, Inventory
 from rollout.inventory.templating import Resolver, TemplateProblem
 from rollout.inventory.validation import mistakes_of
-from rollout.inventory.variables import Variable, Variables, VaultText
-from rollout.settings import Connection, Host, Settings
+from rollout.inventory.variables import Variable, Variables
+from rollout.inventory.vault import Vault
+from rollout.settings import Connection, Host, Secret, Settings
 
 PREFIX = "rollout_"
-Decrypt = Callable[[VaultText], str]
 
 
-def refuse_vault(value: VaultText) -> str:
-    """Stand in where no vault password was given: say so, instead of handing out the envelope."""
-    raise TemplateProblem(
-        f"is encrypted by Ansible Vault ({value.envelope.split(chr(10))[0]}), and no password was given"
-    )
-
-
-def resolve(inventory: Inventory, names: Iterable[str], decrypt: Decrypt, extra: Variables | None = None) -> list[Host]:
+def resolve(
+    inventory: Inventory, names: Iterable[str], vault: Vault | None = None, extra: Variables | None = None
+) -> list[Host]:
     """Resolve hosts by name; `extra` are the variables of a playbook, stronger than any of the inventory.
 
     Raises `ConfigProblem` with the mistakes of all hosts, each once.
@@ -34,7 +29,7 @@ def resolve(inventory: Inventory, names: Iterable[str], decrypt: Decrypt, extra:
     hosts: list[Host] = []
     mistakes: dict[Mistake, None] = {}
     for name in names:
-        host, wrong = _resolve_one(inventory, name, decrypt, extra or {})
+        host, wrong = _resolve_one(inventory, name, vault or Vault(), extra or {})
         mistakes.update(dict.fromkeys(wrong))
         if host:
             hosts.append(host)
@@ -43,12 +38,10 @@ def resolve(inventory: Inventory, names: Iterable[str], decrypt: Decrypt, extra:
     return hosts
 
 
-def _resolve_one(
-    inventory: Inventory, name: str, decrypt: Decrypt, extra: Variables
-) -> tuple[Host | None, list[Mistake]]:
+def _resolve_one(inventory: Inventory, name: str, vault: Vault, extra: Variables) -> tuple[Host | None, list[Mistake]]:
     row = inventory.hosts[name]
     variables = {**inventory.variables(name), **extra}
-    resolver = Resolver(inventory, name, variables, decrypt)
+    resolver = Resolver(inventory, name, variables, vault)
     connection, mistakes = connection_of(name, variables, resolver)
     settings, more = _settings_of(variables, resolver)
     mistakes += more
@@ -57,7 +50,7 @@ def _resolve_one(
         mistakes += more
     if mistakes or not connection or not settings:
         return None, mistakes
-    raw = {key: variable.value for key, variable in variables.items()}
+    raw = {key: _hidden(key, variable.value) for key, variable in variables.items()}
     return Host(name, connection, settings, ("all", *row.groups), raw), []
 
 
@@ -67,15 +60,32 @@ def _settings_of(variables: Variables, resolver: Resolver) -> tuple[Settings | N
     mistakes: list[Mistake] = []
     for name, variable in own.items():
         try:
-            values[name.removeprefix(PREFIX)] = resolver.value(name)
+            values[name.removeprefix(PREFIX)] = value = resolver.value(name)
         except TemplateProblem as problem:
             mistakes.append(variable.mistake(name, str(problem)))
+            continue
+        if _holds(value, resolver.secrets):
+            mistakes.append(variable.mistake(name, "holds a vaulted secret, and settings are written into plans"))
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
         mistakes += mistakes_of(error, Settings, lambda path: _place(path, own), PREFIX)
         return None, mistakes
     return (None if mistakes else settings), mistakes
+
+
+def _holds(value: Any, secrets: Set[str]) -> bool:
+    """Tell whether a decrypted text stands anywhere in a value."""
+    if isinstance(value, str):
+        return any(secret in value for secret in secrets if secret)
+    if isinstance(value, dict):
+        return any(_holds(inner, secrets) for inner in value.values())
+    return any(_holds(inner, secrets) for inner in value) if isinstance(value, list) else False
+
+
+def _hidden(name: str, value: Any) -> Any:
+    """Wrap a password that stands open in the inventory, so that it goes no further than the connection."""
+    return Secret(value) if name in PASSWORDS and isinstance(value, str) else value
 
 
 def _place(path: tuple[str | int, ...], own: Mapping[str, Variable]) -> tuple[str, int]:

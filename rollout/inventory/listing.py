@@ -8,6 +8,9 @@ from typing import Any
 from rollout.inventory.model import Inventory
 from rollout.inventory.variables import VaultText, Verbatim
 
+# How Ansible 2.19 and later name the form of the document.
+_PROFILE = "inventory_legacy"
+
 
 def listing(inventory: Inventory, hosts: Collection[str]) -> dict[str, Any]:
     """Build the document for the hosts given: `_meta.hostvars`, and each group's hosts and children."""
@@ -17,11 +20,11 @@ def listing(inventory: Inventory, hosts: Collection[str]) -> dict[str, Any]:
         for host in inventory.members("all")
         if host in wanted
     }
-    document: dict[str, Any] = {"_meta": {"hostvars": {host: values for host, values in hostvars.items() if values}}}
+    meta = {"hostvars": {host: values for host, values in hostvars.items() if values}, "profile": _PROFILE}
+    document: dict[str, Any] = {"_meta": meta}
     for group in inventory.descendants("all"):
-        children = [name for name in group.children if name != "ungrouped" or inventory.groups[name].hosts]
         members = [name for name in group.hosts if name in wanted] if group.name != "all" else []
-        entry = {key: names for key, names in (("children", children), ("hosts", members)) if names}
+        entry = {key: names for key, names in (("children", list(group.children)), ("hosts", members)) if names}
         if entry:
             document[group.name] = entry
     return document

@@ -4,18 +4,19 @@ A value that is one expression keeps the type of its result; text around express
 Jinja2 has is there: a filter, test or lookup of Ansible's own is refused by name, never guessed at.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import jinja2
-from jinja2 import nodes
+from jinja2.nativetypes import NativeCodeGenerator
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
 from rollout.inventory.model import Inventory
 from rollout.inventory.variables import Variables, VaultText, Verbatim
+from rollout.inventory.vault import Vault, VaultProblem
 
 _MARKS = ("{{", "{%", "{#")
 _ANSIBLE_FUNCTIONS = frozenset({"lookup", "query", "q", "now", "undef", "omit", "vars", "ansible_facts"})
@@ -44,13 +45,29 @@ class _LazyContext(Context):
         return jinja2.StrictUndefined(hint=f"'{key}' is not defined") if found is missing else found
 
 
+@jinja2.pass_context
+def _as_it_is(_context: Context, value: Any) -> Any:
+    """Leave the value of an expression alone; taking the context keeps Jinja2 from folding constants into text."""
+    return value
+
+
+def _joined(parts: Iterable[Any]) -> Any:
+    """Make the result of a template: a single part keeps its type, several become one text, none is None."""
+    several = list(parts)
+    if len(several) < 2:
+        return several[0] if several else None
+    return "".join(map(str, several))
+
+
 class _Environment(ImmutableSandboxedEnvironment):
     context_class = _LazyContext
+    code_generator_class = NativeCodeGenerator
+    concat = staticmethod(_joined)
 
 
 def _environment() -> _Environment:
     """Make the sandbox. What gives another result each time is taken out: a plan must mean the same tomorrow."""
-    environment = _Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
+    environment = _Environment(undefined=jinja2.StrictUndefined, autoescape=False, finalize=_as_it_is)
     environment.filters.pop("random")
     environment.globals.pop("lipsum")
     return environment
@@ -74,21 +91,14 @@ def has_template(value: Any) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _compiled(text: str) -> Callable[[dict[str, Any]], Any]:
-    """Compile a text; the result takes the context and returns the value."""
-    body = _ENVIRONMENT.parse(text).body
-    outputs = [child for node in body if isinstance(node, nodes.Output) for child in node.nodes]
-    if len(body) == len(outputs) == 1 and not isinstance(outputs[0], nodes.TemplateData):
-        inner = text.strip()[2:-2]
-        inner = inner[1:] if inner[:1] in ("-", "+") else inner
-        return _ENVIRONMENT.compile_expression(inner.removesuffix("-"), undefined_to_none=False)
-    return _ENVIRONMENT.from_string(text).render
+def _compiled(text: str) -> jinja2.Template:
+    return _ENVIRONMENT.from_string(text)
 
 
 def render(text: str, resolver: "Resolver") -> Any:
     """Render one text. Raises `TemplateProblem`."""
     try:
-        value = _compiled(text)({_RESOLVER: resolver})
+        value = _with_line_ends(text, _plain(_compiled(text).render({_RESOLVER: resolver})))
     except jinja2.UndefinedError as error:
         raise UndefinedName(str(error.message)) from error
     except jinja2.TemplateError as error:
@@ -97,9 +107,26 @@ def render(text: str, resolver: "Resolver") -> Any:
         raise (
             error if isinstance(error, TemplateProblem) else TemplateProblem(f"cannot be rendered: {error}")
         ) from error
-    if isinstance(value, jinja2.Undefined):
-        raise UndefinedName(str(value._undefined_message))
     return value
+
+
+def _with_line_ends(template: str, value: Any) -> Any:
+    """Give a rendered text as many line ends as its template had, as Ansible does; other values have none."""
+    if not isinstance(value, str):
+        return value
+    wanted, there = (len(text) - len(text.rstrip("\n")) for text in (template, value))
+    return value + "\n" * (wanted - there)
+
+
+def _plain(value: Any) -> Any:
+    """Leave only kinds that YAML has: what can be iterated becomes a list. An undefined inside complains."""
+    if isinstance(value, jinja2.Undefined):
+        str(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        return value
+    return [_plain(inner) for inner in value]
 
 
 def _reason(error: jinja2.TemplateError) -> str:
@@ -114,13 +141,12 @@ def _reason(error: jinja2.TemplateError) -> str:
 class Resolver:
     """The variables of one host, rendered one by one as they are asked for, and kept."""
 
-    def __init__(
-        self, inventory: Inventory, host: str, variables: Variables, decrypt: Callable[[VaultText], str]
-    ) -> None:
+    def __init__(self, inventory: Inventory, host: str, variables: Variables, vault: Vault) -> None:
         self._inventory = inventory
         self._host = host
         self._variables = variables
-        self._decrypt = decrypt
+        self._vault = vault
+        self.secrets: set[str] = set()  # what was decrypted on the way to any value
         self._values: dict[str, Any] = {}
         self._open: list[str] = []
 
@@ -154,16 +180,24 @@ class Resolver:
 
     def _deeply(self, value: Any) -> Any:
         if isinstance(value, VaultText):
-            return self._decrypt(value)
+            return self._open_vault(value)
         if isinstance(value, str):
             return render(value, self) if is_template(value) else value
         if isinstance(value, dict):
             return {key: self._deeply(inner) for key, inner in value.items()}
         return [self._deeply(inner) for inner in value] if isinstance(value, list) else value
 
+    def _open_vault(self, value: VaultText) -> str:
+        try:
+            text = self._vault.decrypt(value.envelope)
+        except VaultProblem as problem:
+            raise TemplateProblem(str(problem)) from problem
+        self.secrets.add(text)
+        return text
+
     def of(self, host: str) -> "Resolver":
         """Return the variables of another host of the same inventory."""
-        return Resolver(self._inventory, host, self._inventory.variables(host), self._decrypt)
+        return Resolver(self._inventory, host, self._inventory.variables(host), self._vault)
 
 
 class _HostVariables(Mapping[str, Any]):

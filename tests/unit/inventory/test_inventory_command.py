@@ -37,8 +37,11 @@ def test_json_is_the_listing_of_ansible_and_nothing_else(source: str, capsys: py
     """The document has the keys of `ansible-inventory --list`, and no schema number."""
     assert run(source, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {
-        "_meta": {"hostvars": {"db1": {"ansible_user": "admin"}, "db2": {"ansible_user": "admin"}}},
-        "all": {"children": ["db"]},
+        "_meta": {
+            "hostvars": {"db1": {"ansible_user": "admin"}, "db2": {"ansible_user": "admin"}},
+            "profile": "inventory_legacy",
+        },
+        "all": {"children": ["ungrouped", "db"]},
         "db": {"hosts": ["db1", "db2"]},
     }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rollout.errors import ConfigProblem
-from rollout.inventory.hosts import refuse_vault, resolve
+from rollout.inventory.hosts import resolve
 from rollout.inventory.sources import load_inventory
 from rollout.settings import Host, Secret
 
@@ -21,7 +21,7 @@ def write(tmp_path: Path, text: str, name: str = "inventory.yml") -> str:
 def hosts(source: str) -> dict[str, Host]:
     """Read and resolve all hosts of an inventory."""
     inventory = load_inventory([source])
-    return {host.name: host for host in resolve(inventory, inventory.members("all"), refuse_vault)}
+    return {host.name: host for host in resolve(inventory, inventory.members("all"))}
 
 
 def complaint(source: str) -> str:
@@ -173,7 +173,6 @@ def test_all_mistakes_of_the_variables_are_told_at_once(tmp_path: Path) -> None:
         ("all:\n  hosts: [a, b]\n", ":2: hosts of group 'all' must be a mapping"),
         ("- hosts: all\n", ":1: is no inventory"),
         ("all:\n  hosts:\n    101:\n", ":3: a host's name must be a text, found '101': put quotes around it"),
-        ("plugin: aws_ec2\n", ":1: needs Ansible's inventory plugin 'aws_ec2'"),
         ("a:\n  children:\n    b:\n      children:\n        a:\n", ":3: group 'b' would stand below itself"),
         ("all:\n  vars: {ansible_group_priority: high}\n", ":2: ansible_group_priority: must be a whole number"),
         ("all:\n  vars: {a: !shell ls}\n  hosts: {b: }\n", ":2: cannot be read: could not determine a constructor"),
@@ -193,9 +192,9 @@ def test_an_inventory_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_without_an_inventory_names_what_was_passed_over(tmp_path: Path) -> None:
     """Ansible ignores such a folder; here it is a mistake, and the ignored files are named."""
-    (tmp_path / "hosts.ini").write_text("db1\n")
+    (tmp_path / "hosts.cfg").write_text("db1\n")
     assert complaint(str(tmp_path)) == (
-        f"{tmp_path}: is a folder without an inventory; passed over, as Ansible does: hosts.ini"
+        f"{tmp_path}: is a folder without an inventory; passed over, as Ansible does: hosts.cfg"
     )
 
 
