@@ -11,7 +11,7 @@ INSTALL = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dpkg -s 
   { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(1); }; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help venv debian debian-test demo test lint format unit lab-test page-test bench clean
+.PHONY: help venv debian debian-test demo test lint format unit ansible-test lab-test page-test bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -66,10 +66,13 @@ unit: venv debian-test ## tests of pure code, seconds
 lab-test: venv debian-test ## tests on the rehearsal fleet (root, Linux)
 	$(BIN)/pytest tests/fleet -q
 
+ansible-test: venv ## inventories, patterns and vaults given to the real Ansible too
+	$(BIN)/pytest tests/differential -q
+
 page-test: venv debian-test ## tests of the report's page in a real browser (root, Linux)
 	$(BIN)/pytest tests/page -q
 
-test: unit lab-test page-test ## all tests
+test: unit ansible-test lab-test page-test ## all tests
 
 clean: ## remove what was built here (not the cache of base trees)
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

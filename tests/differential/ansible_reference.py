@@ -16,6 +16,7 @@ from pathlib import Path
 from ansible.cli.adhoc import AdHocCLI
 from ansible.cli.inventory import InventoryCLI
 from ansible.cli.vault import VaultCLI
+from ansible.errors import AnsibleError
 
 PROGRAMS = {"ansible": AdHocCLI, "ansible-inventory": InventoryCLI, "ansible-vault": VaultCLI}
 
@@ -54,10 +55,12 @@ def list_hosts(words: list[str]) -> int:
     command = AdHocCLI(["ansible", "all", *words[:split], "--list-hosts"])
     command.parse()
     _, inventory, _ = command._play_prereqs()
-    found = {
-        pattern: [host.name for host in command.get_host_list(inventory, None, pattern)]
-        for pattern in words[split + 1 :]
-    }
+    found: dict[str, list[str]] = {}
+    for pattern in words[split + 1 :]:
+        try:
+            found[pattern] = [host.name for host in command.get_host_list(inventory, None, pattern)]
+        except AnsibleError:  # the command warns then, and lists none
+            found[pattern] = []
     sys.stdout.write(json.dumps(found))
     return 0
 
