@@ -8,7 +8,7 @@ import pytest
 import testinfra
 
 from rollout.changes.model import Kind
-from rollout.inventory.hosts import refuse_vault, resolve
+from rollout.inventory.hosts import resolve
 from rollout.inventory.selection import choose
 from rollout.inventory.sources import load_inventory
 from rollout.plan.playbook import Playbook, find_playbook, load_playbook
@@ -45,9 +45,9 @@ def find_targets(config: pytest.Config) -> Targets:
 
 
 def _of_inventory(sources: Sequence[str], limit: str, playbook: Playbook) -> list[Host]:
-    inventory = load_inventory(sources)
+    inventory = load_inventory(sources, playbook=playbook.file)
     names = playbook.in_order(choose(inventory, pattern=playbook.hosts, limit=limit))
-    return resolve(inventory, names, refuse_vault, playbook.variables)
+    return resolve(inventory, names, extra=playbook.variables)
 
 
 def _of_testinfra(config: pytest.Config, known: Mapping[str, Host]) -> dict[str, Target]:
