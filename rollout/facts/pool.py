@@ -47,11 +47,9 @@ def parse_pool(database: Database) -> Pool:
     )
 
 
-def _not_wrapped(count: int) -> int:
+def _not_wrapped(count: int) -> Known[int]:
     """Refuse what the server shows when it takes more from a count than there was (compressed pages do that here)."""
-    if count >= 2**63:
-        raise ValueError("it has wrapped below zero")
-    return count
+    return count if count < 2**63 else Unknown(f"the server shows {count}: the count has wrapped below zero")
 
 
 def _instances(variables: Known[dict[str, str]]) -> Known[int]:
