@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 from rollout.facts.frame import Answers, lines, read
 from rollout.facts.model import Package, PackageSource, PackageVersion
 from rollout.facts.unknown import Known, Unknown
+from rollout.versions import parse_package_version
 
 _SIBLING = re.compile(r"mariadb|galera|libmariadb|jemalloc|libjemalloc", re.IGNORECASE)
 Offer = tuple[str, str, str]  # name, version, repository
@@ -29,12 +30,6 @@ def parse_repoquery(text: str) -> tuple[Offer, ...]:
     """
     rows = (row.split("\t") for row in text.splitlines() if row.count("\t") >= 3)
     return tuple((row[0], row[2].removeprefix("0:"), row[3]) for row in rows)
-
-
-def parse_dnf_list(text: str) -> tuple[Offer, ...]:
-    """Read `dnf list --showduplicates`: columns of name.architecture, version and repository."""
-    found = re.findall(r"^(\S+)\.(?:x86_64|aarch64|noarch|i686|ppc64le|s390x) +(\S+) +@?(\S+)$", text, re.MULTILINE)
-    return tuple((name, version, repository) for name, version, repository in found)
 
 
 def parse_zypper(text: str) -> tuple[Offer, ...]:
@@ -75,19 +70,30 @@ def _with_versions(item: Package, offers: Known[tuple[Offer, ...]], holds: Known
         source=item.source,
         vendor=item.vendor,
         automatic=Unknown("rpm does not tell; dnf's history is not read"),
-        held=read(holds, lambda text: any(row.startswith(f"{item.name}-") for row in parse_versionlock(text))),
+        held=read(holds, lambda text: any(_locks(row, item.name) for row in parse_versionlock(text))),
         candidate=Unknown("dnf and zypper name no candidate without a transaction"),
         versions=table,
     )
 
 
+def _locks(entry: str, name: str) -> bool:
+    """Whether a versionlock entry (name, epoch, version) is about that very package and not a longer name."""
+    return re.match(rf"{re.escape(name)}-(?:\d+:)?[\d*]", entry) is not None
+
+
 def version_table(name: str, offers: Iterable[Offer]) -> tuple[PackageVersion, ...]:
-    """Gather the offers of one package by version, in the order in which they came."""
+    """Gather the offers of one package by version, newest upstream release first."""
     table: dict[str, list[PackageSource]] = {}
     for offered, version, repository in offers:
         if offered == name:
             table.setdefault(version, []).append(PackageSource(0, repository, origin=repository))
-    return tuple(PackageVersion(version, 0, tuple(sources)) for version, sources in table.items())
+    newest_first = sorted(table, key=_upstream, reverse=True)
+    return tuple(PackageVersion(version, 0, tuple(table[version])) for version in newest_first)
+
+
+def _upstream(version: str) -> tuple[int, ...]:
+    found = parse_package_version(version)
+    return found.upstream if found else ()
 
 
 def parse_versionlock(text: str) -> tuple[str, ...]:
