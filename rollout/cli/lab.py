@@ -12,8 +12,9 @@ from rich.table import Table
 from rollout.cli.options import json_option, state_option
 from rollout.lab import fleet as lab
 from rollout.lab.base import upstream
-from rollout.lab.layout import MOST_HOSTS, Distro, Place
+from rollout.lab.layout import MOST_HOSTS, Distro, Place, Topology
 from rollout.lab.machine import Machine
+from rollout.lab.topology import SIZES
 
 name_option = click.option("--name", default="lab", show_default=True, help="Name of the fleet; several can live.")
 
@@ -38,16 +39,32 @@ def command() -> None:
 @command.command()
 @click.option("--hosts", type=click.IntRange(1, MOST_HOSTS), help="How many hosts.  [default: as it is, or 3]")
 @click.option("--distro", type=click.Choice(["bookworm", "trixie"]), help="[default: as it is, or bookworm]")
+@click.option(
+    "--topology",
+    type=click.Choice(list(SIZES)),
+    help="How the hosts hang together.  [default: as it is, or standalone]",
+)
 @click.option("--publish-fix", is_flag=True, help="Offer the newer release from the start.")
 @click.option("--writer/--no-writer", default=True, show_default=True, help="Insert rows on each host all the time.")
 @name_option
 @state_option
-def up(*, hosts: int | None, distro: Distro | None, publish_fix: bool, writer: bool, name: str, state: Path) -> None:
+def up(
+    *,
+    hosts: int | None,
+    distro: Distro | None,
+    topology: Topology | None,
+    publish_fix: bool,
+    writer: bool,
+    name: str,
+    state: Path,
+) -> None:
     """Bring the fleet up, or what is missing of it.
 
     Example: rollout lab up --hosts 3 --distro bookworm
     """
-    fleet = lab.up(Place(state, name), hosts=hosts, distro=distro, writer=writer, publish=publish_fix, say=say)
+    fleet = lab.up(
+        Place(state, name), hosts=hosts, distro=distro, topology=topology, writer=writer, publish=publish_fix, say=say
+    )
     say(f"{fleet.record.hosts} hosts are up. Inventory: {fleet.inventory}")
 
 

@@ -13,13 +13,14 @@ from rollout.lab import ledger
 from rollout.lab.base import Base, base_folder, base_for, load
 from rollout.lab.cgroups import end_all, groups_of
 from rollout.lab.inventory_file import host_value, ssh_words, write_inventory, write_known_hosts
-from rollout.lab.layout import Distro, FleetRecord, Place, Wiring, bridge_name, check_name, wiring
+from rollout.lab.layout import Distro, FleetRecord, Place, Topology, Wiring, bridge_name, check_name, wiring
 from rollout.lab.limits import check_machine, check_room
 from rollout.lab.machine import Machine
-from rollout.lab.profile import plain
+from rollout.lab.profile import HostProfile, with_sources_reset
 from rollout.lab.repository import write_index
 from rollout.lab.seed import make_seed
 from rollout.lab.tools import run, succeeds
+from rollout.lab.topology import SIZES, profiles
 from rollout.settings import Host
 
 DEFAULT_HOSTS = 3
@@ -49,9 +50,14 @@ class Fleet:
         return tuple(Machine(self.place, wire, self.base.root) for wire in self.wires)
 
     @property
+    def profiles(self) -> tuple[HostProfile, ...]:
+        """What sets each host apart, db1 first."""
+        return profiles(self.record.topology, self.wires, writer=self.record.writer)
+
+    @property
     def hosts(self) -> tuple[Host, ...]:
         """All hosts as the values that every room takes, db1 first."""
-        return tuple(host_value(self.place, wire, self.base.record) for wire in self.wires)
+        return tuple(self.host(wire.host) for wire in self.wires)
 
     @property
     def published(self) -> bool:
@@ -68,7 +74,8 @@ class Fleet:
 
     def host(self, name: str) -> Host:
         """Return one host as the value that every room takes."""
-        return host_value(self.place, self.machine(name).wiring, self.base.record)
+        wire = self.machine(name).wiring
+        return host_value(self.place, wire, self.profiles[self.wires.index(wire)], self.base.record)
 
     def ssh(self, name: str) -> list[str]:
         """Return the command line of ssh to one host."""
@@ -87,8 +94,13 @@ class Fleet:
         write_index(self.place.repository, [self.base.old], codename=self.record.distro)
 
     def reset(self, *names: str) -> None:
-        """Put hosts (all, when none is named) back to their first state and wait until they are up."""
-        machines = [self.machine(name) for name in names] or self.machines
+        """Put hosts (all, when none is named) back to their first state and wait until they are up.
+
+        Those that replicate from a host that is reset are reset with it: they are ahead of it.
+        """
+        every = dict(zip((wire.host for wire in self.wires), self.profiles, strict=True))
+        chosen = with_sources_reset({self.machine(name).wiring.host for name in names}, every) or every.keys()
+        machines = [machine for machine in self.machines if machine.wiring.host in chosen]
         for machine in machines:
             machine.end()
             machine.forget()
@@ -96,6 +108,8 @@ class Fleet:
         for machine in machines:
             machine.discard()
             machine.wait()
+        for machine in machines:
+            machine.join(every[machine.wiring.host].join)
 
     def power_off(self, name: str) -> None:
         """Take the power from a host, without a shutdown; what it has written stays."""
@@ -134,18 +148,20 @@ def up(
     *,
     hosts: int | None = None,
     distro: Distro | None = None,
+    topology: Topology | None = None,
     writer: bool = True,
     publish: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Fleet:
     """Bring up a fleet, or what is missing of it, and wait until every host is up.
 
-    None means as it is already, or else 3 hosts of bookworm. Raises `UsageProblem` when this machine cannot hold
+    None means as it is already, or else 3 hosts of bookworm that stand alone; other topologies have a size of their
+    own. Raises `UsageProblem` when this machine cannot hold
     the fleet or another one is in the way, `LabProblem` when a step fails; calling it again goes on from there.
     """
     check_name(place.name)
     check_machine()
-    record = _wanted(place, hosts, distro, writer)
+    record = _wanted(place, hosts, distro, topology, writer)
     made = (record.base / "base.json").is_file()
     fleet = Fleet(place, record, load(record.base) if made else base_for(record.distro, say))
     _prepare(fleet)
@@ -155,26 +171,43 @@ def up(
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(Machine.start, fleet.machines))
         list(pool.map(Machine.wait, fleet.machines))
+    for machine, profile in zip(fleet.machines, fleet.profiles, strict=True):
+        machine.join(profile.join)
     return fleet
 
 
-def _wanted(place: Place, hosts: int | None, distro: Distro | None, writer: bool) -> FleetRecord:
+def _wanted(
+    place: Place, hosts: int | None, distro: Distro | None, topology: Topology | None, writer: bool
+) -> FleetRecord:
     """Return the record of the fleet that is there, grown when more hosts are asked for, or a new one; write it."""
     there = _record(place)
-    if there and ((distro or there.distro) != there.distro or (hosts or there.hosts) < there.hosts):
+    kind: Distro = distro or (there.distro if there else "bookworm")
+    shape: Topology = topology or (there.topology if there else "standalone")
+    count = _count(shape, hosts, there)
+    if there and ((kind, shape) != (there.distro, there.topology) or count < there.hosts):
         raise UsageProblem(
-            f"the fleet {place.name} is there with {there.hosts} hosts of {there.distro}",
+            f"the fleet {place.name} is there with {there.hosts} hosts of {there.distro}, {there.topology}",
             hint=f"`rollout lab down --name {place.name}` first, or give the new one another --name",
         )
-    kind: Distro = there.distro if there else distro or "bookworm"
     base = there.base if there and there.base.is_dir() else base_folder(kind)
-    count = hosts or (there.hosts if there else DEFAULT_HOSTS)
     place.folder.mkdir(parents=True, exist_ok=True)
     check_room(count - (there.hosts if there else 0), folder=place.folder, with_base=not base.is_dir())
     subnet = ledger.claim(place, count)
-    record = FleetRecord(name=place.name, distro=kind, subnet=subnet, hosts=count, writer=writer, base=base)
+    record = FleetRecord(
+        name=place.name, distro=kind, topology=shape, subnet=subnet, hosts=count, writer=writer, base=base
+    )
     place.record.write_text(record.model_dump_json(by_alias=True, indent=2))
     return record
+
+
+def _count(shape: Topology, hosts: int | None, there: FleetRecord | None) -> int:
+    """Return how many hosts the fleet is to have."""
+    size = SIZES[shape]
+    if size is None:
+        return hosts or (there.hosts if there else DEFAULT_HOSTS)
+    if hosts not in (None, size):
+        raise UsageProblem(f"the topology {shape} has {size} hosts, not {hosts}", hint="leave --hosts out")
+    return size
 
 
 def _record(place: Place) -> FleetRecord | None:
@@ -189,10 +222,10 @@ def _prepare(fleet: Fleet) -> None:
     if not place.key.with_suffix(".pub").is_file():
         place.key.unlink(missing_ok=True)
         run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", place.name, "-f", place.key], doing="making a key")
-    for index, wire in enumerate(fleet.wires):
-        make_seed(place, fleet.base.root, wire, fleet.wires, plain(index, writer=record.writer))
+    for wire, profile in zip(fleet.wires, fleet.profiles, strict=True):
+        make_seed(place, fleet.base.root, wire, fleet.wires, profile)
     write_known_hosts(place, fleet.wires)
-    write_inventory(place, fleet.wires, fleet.base.record)
+    write_inventory(place, fleet.wires, fleet.profiles, fleet.base.record)
     bridge = bridge_name(record.subnet)
     if not succeeds(["ip", "link", "show", bridge]):
         run(["ip", "link", "add", bridge, "type", "bridge"], doing="making the bridge")

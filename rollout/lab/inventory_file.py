@@ -7,6 +7,7 @@ import yaml
 
 from rollout.lab.base import BaseRecord, series, upstream
 from rollout.lab.layout import Place, Wiring
+from rollout.lab.profile import HostProfile
 from rollout.lab.seed import host_key
 from rollout.settings import Connection, FixRelease, Host, Settings
 from rollout.versions import FIX_RELEASES, parse_upstream
@@ -21,9 +22,12 @@ def write_known_hosts(place: Place, fleet: Sequence[Wiring]) -> None:
     place.known_hosts.write_text("".join(lines))
 
 
-def write_inventory(place: Place, fleet: Sequence[Wiring], base: BaseRecord) -> None:
+def write_inventory(place: Place, fleet: Sequence[Wiring], profiles: Sequence[HostProfile], base: BaseRecord) -> None:
     """Write the inventory, as Ansible writes one in YAML."""
     fix = fix_releases(base)
+    groups: dict[str, dict[str, dict[str, dict[str, str]]]] = {}
+    for host, profile in zip(fleet, profiles, strict=True):
+        groups.setdefault(profile.group, {"hosts": {}})["hosts"][host.host] = {"ansible_host": host.address}
     content = {
         "all": {
             "vars": {
@@ -34,7 +38,7 @@ def write_inventory(place: Place, fleet: Sequence[Wiring], base: BaseRecord) -> 
                 "rollout_fix_releases": {name: release.model_dump() for name, release in fix.items()},
                 "rollout_soak_seconds": SOAK_SECONDS,
             },
-            "children": {"databases": {"hosts": {host.host: {"ansible_host": host.address} for host in fleet}}},
+            "children": {"databases": {"children": groups}},
         }
     }
     head = "# Written by `rollout lab up`; `rollout lab down` removes it.\n"
@@ -48,7 +52,7 @@ def fix_releases(base: BaseRecord) -> dict[str, FixRelease]:
     return {series(base.new): FixRelease(version=version, carries_lru_fix=carries)}
 
 
-def host_value(place: Place, host: Wiring, base: BaseRecord) -> Host:
+def host_value(place: Place, host: Wiring, profile: HostProfile, base: BaseRecord) -> Host:
     """Return the same host as the value that all rooms take."""
     connection = Connection(
         address=host.address,
@@ -58,7 +62,7 @@ def host_value(place: Place, host: Wiring, base: BaseRecord) -> Host:
         known_hosts_file=place.known_hosts.absolute(),
     )
     settings = Settings(fix_releases=fix_releases(base), soak_seconds=SOAK_SECONDS)
-    return Host(name=host.host, connection=connection, settings=settings, groups=("all", "databases"))
+    return Host(name=host.host, connection=connection, settings=settings, groups=("all", "databases", profile.group))
 
 
 def ssh_words(place: Place, host: Wiring) -> list[str]:

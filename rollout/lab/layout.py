@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rollout.errors import UsageProblem
 
 Distro = Literal["bookworm", "trixie"]
+Topology = Literal["standalone", "replication", "galera", "mixed"]
 NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 FIRST_HOST = 11  # the addresses below are the controller's and a reserve
 MOST_HOSTS = 200
@@ -45,6 +46,7 @@ class FleetRecord(BaseModel):
     schema_: Literal[1] = Field(default=1, alias="schema")
     name: str
     distro: Distro
+    topology: Topology = "standalone"
     subnet: int = Field(description="third number of 10.77.x.0/24")
     hosts: int
     writer: bool

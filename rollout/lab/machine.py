@@ -15,6 +15,7 @@ from rollout.lab.layout import Place, Wiring
 from rollout.lab.tools import FILES, run, succeeds
 
 START_SECONDS = 180.0  # three seconds on an idle machine; a busy one may take its time
+JOINED = "/var/lib/rollout-lab-joined"
 DISCARDED = "discarded-"
 ENVIRONMENT = ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/root")
 
@@ -89,6 +90,16 @@ class Machine:
         enter = ["nsenter", "--target", str(leader), "--mount", "--uts", "--ipc", "--net", "--pid", "--"]
         words = [*enter, "/usr/bin/env", "-i", *ENVIRONMENT, "/bin/sh", "-c", script]
         return subprocess.run(words, input=stdin, capture_output=True, check=False)
+
+    def join(self, script: str) -> None:
+        """Run `script` once in the life of the host's written layer; raises `LabProblem` when it fails."""
+        if not script or self.shell(f"test -e {JOINED}").returncode == 0:
+            return
+        ended = self.shell(script)
+        if ended.returncode:
+            complaint = ended.stderr.decode("utf-8", "replace").strip()
+            raise LabProblem(f"{self.wiring.host} could not join the others", hint=complaint)
+        self.shell(f"touch {JOINED}")
 
     def end(self) -> None:
         """Take the power away: every process ends at once, what the host has written stays."""

@@ -1,4 +1,4 @@
-"""What sets one host of a fleet apart from the plain one, as a value."""
+"""What sets one host of a fleet apart from the others, as a value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,13 +6,22 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class HostProfile:
-    """`files` are laid over the base tree (path without leading slash -> text); `writer` starts the demo's writer."""
+    """One host of a fleet.
 
+    `files` are laid over the base tree (path without leading slash -> text). `join` is a script that the host runs
+    as root once after its first boot and after each reset, when those before it are up. `source` names the host
+    that it replicates from: when that one is reset this one has to be, too. `writer` starts the demo's writer.
+    """
+
+    group: str = "standalone"
     knows_own_name: bool = True
     writer: bool = True
     files: Mapping[str, str] = field(default_factory=dict)
+    join: str = ""
+    source: str = ""
 
 
-def plain(index: int, *, writer: bool) -> HostProfile:
-    """Return the profile of plain host number `index` (from 0): the second cannot resolve its own name."""
-    return HostProfile(knows_own_name=index != 1, writer=writer)
+def with_sources_reset(names: set[str], profiles: Mapping[str, HostProfile]) -> set[str]:
+    """Return `names` and all hosts that replicate from one of them, directly or through others."""
+    more = {name for name, profile in profiles.items() if profile.source in names} - names
+    return with_sources_reset(names | more, profiles) if more else names

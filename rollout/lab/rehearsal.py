@@ -31,7 +31,7 @@ class Rehearsal:
         return self.lab.host(name)
 
     def dirty(self, name: str) -> Host:
-        """Return a host that the test changes: it is put back to its first state afterwards."""
+        """Return a host that the test changes: it is put back to its first state after the test."""
         self.dirtied.add(name)
         return self.lab.host(name)
 
@@ -60,7 +60,7 @@ class Rehearsal:
         self.lab.unpublish()
 
     def clean(self) -> None:
-        """Put back what the test changed."""
+        """Put back what was changed since the last time."""
         if self.lab.published:
             self.lab.unpublish()
         if self.dirtied:

@@ -1,39 +1,89 @@
-"""The one fixture of all tests that need real hosts.
+"""The fixtures of all tests that need real hosts.
 
     def test_something(fleet: Rehearsal) -> None:
         host = fleet.dirty("db1")                       # a rollout.settings.Host; db1 is reset after the test
         fleet.publish()                                 # taken back after the test
         fleet.shell("db1", "systemctl is-active mariadb")  # as root in the host, without SSH and the product
 
-The fleet is brought up once a session under a name of its own. Where it cannot be had the tests fail, they do not
+`trixie`, `replication` and `galera` are the same for other fleets. A fleet is brought up once a session, when the first
+test asks for it, under a name of its own. Where it cannot be had the tests fail, they do not
 skip: a green run without hosts would say nothing.
 """
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from rollout.lab.fleet import Fleet, down, up
-from rollout.lab.layout import Place
+from rollout.lab.layout import Distro, Place, Topology
 from rollout.lab.rehearsal import Rehearsal
 
 HOSTS = 3
 
 
-@pytest.fixture(scope="session")
-def lab_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Bring up a fleet of bookworm hosts for the session, and take it down at its end."""
-    place = Place(tmp_path_factory.mktemp("state"), f"t{os.getpid()}")
+def bring_up(
+    folder: Path, mark: str, *, hosts: int | None = None, distro: Distro = "bookworm", topology: Topology = "standalone"
+) -> Iterator[Fleet]:
+    """Bring up a fleet for the session under a name that no other session has, and take it down at its end."""
+    place = Place(folder, f"{mark}{os.getpid()}")
     try:
-        yield up(place, hosts=HOSTS, writer=False)
+        yield up(place, hosts=hosts, distro=distro, topology=topology, writer=False)
     finally:
         down(place)
 
 
-@pytest.fixture
-def fleet(lab_fleet: Fleet) -> Iterator[Rehearsal]:
-    """Give a test the fleet, and put back afterwards what the test changed."""
-    rehearsal = Rehearsal(lab_fleet)
+def put_back(fleet: Fleet) -> Iterator[Rehearsal]:
+    """Give one test a fleet, and put back afterwards what the test changed."""
+    rehearsal = Rehearsal(fleet)
     yield rehearsal
     rehearsal.clean()
+
+
+@pytest.fixture(scope="session")
+def lab_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Bring up hosts of bookworm that stand alone."""
+    yield from bring_up(tmp_path_factory.mktemp("state"), "t", hosts=HOSTS)
+
+
+@pytest.fixture(scope="session")
+def lab_trixie(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Bring up one host of trixie."""
+    yield from bring_up(tmp_path_factory.mktemp("state"), "x", hosts=1, distro="trixie")
+
+
+@pytest.fixture(scope="session")
+def lab_replication(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Bring up a replication tree."""
+    yield from bring_up(tmp_path_factory.mktemp("state"), "r", topology="replication")
+
+
+@pytest.fixture(scope="session")
+def lab_galera(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Bring up a Galera cluster."""
+    yield from bring_up(tmp_path_factory.mktemp("state"), "g", topology="galera")
+
+
+@pytest.fixture
+def fleet(lab_fleet: Fleet) -> Iterator[Rehearsal]:
+    """Give a test three hosts of bookworm that stand alone: db1, db2, db3."""
+    yield from put_back(lab_fleet)
+
+
+@pytest.fixture
+def trixie(lab_trixie: Fleet) -> Iterator[Rehearsal]:
+    """Give a test one host of trixie, db1, whose newer release is a stand-in or a real one."""
+    yield from put_back(lab_trixie)
+
+
+@pytest.fixture
+def replication(lab_replication: Fleet) -> Iterator[Rehearsal]:
+    """Give a test a primary db1, its replicas db2 and db3, and db4, a replica of db2."""
+    yield from put_back(lab_replication)
+
+
+@pytest.fixture
+def galera(lab_galera: Fleet) -> Iterator[Rehearsal]:
+    """Give a test a Galera cluster of db1, db2 and db3."""
+    yield from put_back(lab_galera)

@@ -122,7 +122,7 @@ def test_a_name_belongs_to_one_state_directory(place: Place, tmp_path: Path) -> 
 def test_another_kind_of_fleet_under_the_same_name_is_refused(place: Place) -> None:
     """Fewer hosts or another distribution need another name, or `down` first."""
     up(place, hosts=1, writer=False)
-    with pytest.raises(UsageProblem, match="is there with 1 hosts of bookworm"):
+    with pytest.raises(UsageProblem, match="is there with 1 hosts of bookworm, standalone"):
         up(place, hosts=1, distro="trixie")
 
 
