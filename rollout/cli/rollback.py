@@ -10,9 +10,10 @@ from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
 from rollout.cli.tables import outcome_table, show
 from rollout.engine.loop import identified, roll_back_hosts
-from rollout.engine.run_folder import OpenRun, RunFolder, new_run_id, runs
+from rollout.engine.run_folder import OpenRun, RunFolder, done_by_plan, new_run_id, runs
 from rollout.engine.steps import Options
-from rollout.plan.waves import Waves, backwards
+from rollout.errors import ConfigProblem, StalePlan
+from rollout.plan.way_back import WayBack, one_by_one, way_back
 
 EXAMPLE = """\b
 Example:
@@ -48,15 +49,15 @@ def command(
         fleet if fleet.given or last is None else FleetOptions(last.plan().inventory_sources, fleet.limit, fleet.names)
     )
     hosts = {host.name: host for host in select_hosts(source)}
-    waves = _waves_back(list(hosts), last)
+    back = _way_back(list(hosts), last, state)
     if not (fleet.names or fleet.limit or yes):
-        click.confirm(f"Take back {', '.join(hosts)}?", abort=True)
+        click.confirm(f"Take back {', '.join(name for wave in back.waves for name in wave)}?", abort=True)
     options = identified(Options(accept_drift=accept_drift, take_over_lock=take_over_lock or _dead_lock_of(last)))
     folder = RunFolder(state / "runs" / new_run_id())
     with Progress(quiet=no_progress or as_json, events=events) as progress:
         run = OpenRun(folder, progress)
         try:
-            result = roll_back_hosts(hosts, waves, run, options, run_id)
+            result = roll_back_hosts(hosts, back, run, options, run_id)
         finally:
             run.close()
     if as_json:
@@ -66,13 +67,16 @@ def command(
     raise click.exceptions.Exit(result.exit_code)
 
 
-def _waves_back(names: list[str], last: RunFolder | None) -> Waves:
-    """Return the waves of the run backwards; hosts that it does not know, or all without it, one at a time."""
-    planned = last.plan().waves if last else ()
-    known = [tuple(name for name in wave if name in names) for wave in backwards(planned)]
-    waves = tuple(wave for wave in known if wave)
-    strangers = [name for name in reversed(names) if not any(name in wave for wave in waves)]
-    return (*((name,) for name in strangers), *waves)
+def _way_back(names: list[str], last: RunFolder | None, state: Path) -> WayBack:
+    """Return the run's waves backwards; without a plan that can be read the hosts go one at a time."""
+    if last is None:
+        return one_by_one(names)
+    try:
+        plan = last.plan()
+    except (ConfigProblem, StalePlan) as problem:
+        click.echo(f"the order is the inventory's, turned round: {problem.message}", err=True)
+        return one_by_one(names)
+    return way_back(plan, names, done_by_plan(state, plan.plan_id))
 
 
 def _last_apply(state: Path, run_id: str) -> RunFolder | None:

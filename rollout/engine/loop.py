@@ -17,7 +17,7 @@ from rollout.journal import RunState
 from rollout.plan.judge import Standing, judge
 from rollout.plan.left_out import left_out
 from rollout.plan.model import HostPlan, Plan
-from rollout.plan.waves import Waves
+from rollout.plan.way_back import WayBack
 from rollout.remote import open_transport
 from rollout.remote.pool import Done, run_on_all
 from rollout.remote.pool import Outcome as RunOutcome
@@ -63,7 +63,7 @@ def apply_plan(
 
 
 def roll_back_hosts(
-    hosts: Mapping[str, Host], waves: Waves, run: OpenRun, options: Options, record_id: str
+    hosts: Mapping[str, Host], back: WayBack, run: OpenRun, options: Options, record_id: str
 ) -> RunResult:
     """Take the hosts back, wave after wave in the order given; `record_id` names the run, empty for the last one."""
     _start(run, "rollback", list(hosts), options, of=record_id)
@@ -73,10 +73,12 @@ def roll_back_hosts(
         kinds: tuple[Kind, ...] = ("packages", "allocator")
         return _with_transport(run, host, options, roll_back, plan=row, kinds=kinds, record_id=record_id)
 
-    outcomes: dict[str, Outcome] = {}
-    for wave in waves:
-        ended = run_on_all([hosts[name] for name in wave], work, len(wave))
-        outcomes.update({name: _outcome(end, run) for name, end in ended.items()})
+    outcomes = {name: _note(run, name, Outcome("blocked", why, exit_code=1)) for name, why in back.refused.items()}
+    for wave in back.waves:
+        waiting = back.kept_waiting(wave, {name: outcome.status for name, outcome in outcomes.items()})
+        outcomes |= {name: _note(run, name, Outcome("skipped", why, exit_code=1)) for name, why in waiting.items()}
+        now = [hosts[name] for name in wave if name not in waiting]
+        outcomes |= {name: _outcome(end, run) for name, end in run_on_all(now, work, len(wave)).items()}
     run.record("", "run_ended", stopped="")
     return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
 

@@ -1,7 +1,7 @@
 """The way back across hosts: the order of the waves turned round, and hosts that must not go back. Pure."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
@@ -19,10 +19,25 @@ from rollout.versions import ServerVersion, Upstream, parse_upstream
 
 @dataclass(frozen=True)
 class WayBack:
-    """The waves in which hosts are taken back, and the hosts that are not, each with the reason."""
+    """The waves in which hosts are taken back, and the hosts that are not, each with the reason.
+
+    `after` maps a replica to its primaries: where one of those could not be taken back, the replica stays, too.
+    """
 
     waves: Waves
-    refused: Mapping[str, str]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def kept_waiting(self, wave: tuple[str, ...], statuses: Mapping[str, str]) -> dict[str, str]:
+        """Return the hosts of a wave that must stay because of how others ended (`statuses`), each with the reason."""
+        failed = {name for name, status in statuses.items() if status not in ("rolled_back", "ok")}
+        left = {name: sorted(self.after.get(name, frozenset()) & failed) for name in wave}
+        return {name: f"its primary was not taken back: {', '.join(those)}" for name, those in left.items() if those}
+
+
+def one_by_one(names: Collection[str]) -> WayBack:
+    """Return the way back where no plan tells one: one host at a time, in the inventory's order turned round."""
+    return WayBack(tuple((name,) for name in reversed(list(names))))
 
 
 def way_back(plan: Plan, names: Collection[str], done: Collection[str]) -> WayBack:
@@ -38,7 +53,8 @@ def way_back(plan: Plan, names: Collection[str], done: Collection[str]) -> WayBa
     refused = _refused(graph, targets)
     strangers = tuple((name,) for name in names if not any(name in wave for wave in plan.waves))
     kept = (tuple(host for host in wave if host in names and host not in refused) for wave in backwards(plan.waves))
-    return WayBack((*strangers, *(wave for wave in kept if wave)), refused)
+    after = {name: frozenset(one for one in names if name in plan.primaries.get(one, ())) for name in names}
+    return WayBack((*strangers, *(wave for wave in kept if wave)), refused, after)
 
 
 def _refused(graph: Topology, targets: Mapping[str, Upstream]) -> dict[str, str]:

@@ -2,16 +2,22 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hosts_of_a_fleet import channel, facts, node
 
 from rollout.changes.model import Change
+from rollout.engine.loop import roll_back_hosts
+from rollout.engine.run_folder import OpenRun, RunFolder
+from rollout.engine.steps import Options
 from rollout.facts.form import facts_to_json
 from rollout.facts.model import Facts
+from rollout.journal import Event
 from rollout.plan.model import HostPlan, Plan, PlaybookPart, VersionRow
-from rollout.plan.way_back import way_back
+from rollout.plan.way_back import one_by_one, way_back
+from rollout.settings import Connection, Host
 from rollout.versions import parse_server_version
 
 PACKAGES = Change("packages", "up", {}, {}, "the LRU fix", "true", "true")
@@ -104,3 +110,28 @@ def test_a_plan_without_usable_facts_still_orders(kept: dict[str, Any]) -> None:
 def test_hosts_that_the_plan_does_not_know_are_taken_back_too() -> None:
     """A host that came into the inventory later has a record of its own, or none."""
     assert way_back(CHAIN, ("new", "db1"), ALL).waves == (("new",), ("db1",))
+
+
+def test_a_replica_waits_for_a_primary_that_could_not_be_taken_back() -> None:
+    """The primary's rollback failed, so that it still runs the newer release: its replica keeps that, too."""
+    back = way_back(CHAIN.model_copy(update={"primaries": {"db1": ("db2",), "db2": ("db3",)}}), ALL, ALL)
+    assert back.kept_waiting(("db2",), {"db1": "rolled_back"}) == {}
+    assert back.kept_waiting(("db2",), {"db1": "failed"}) == {"db2": "its primary was not taken back: db1"}
+    assert list(back.kept_waiting(("db3",), {"db1": "failed", "db2": "skipped"})) == ["db3"]
+
+
+def test_without_a_plan_hosts_go_back_one_at_a_time() -> None:
+    """Another controller has the inventory alone: its order, turned round."""
+    assert one_by_one(["db1", "db2"]).waves == (("db2",), ("db1",))
+
+
+def test_a_rollback_that_is_refused_is_told_and_touches_nothing(tmp_path: Path) -> None:
+    """Nothing is left to take back: every host ends as blocked with the reason, and no connection is opened."""
+    events: list[Event] = []
+    run = OpenRun(RunFolder(tmp_path / "runs" / "2"), events.append)
+    back = way_back(CHAIN, ("db2", "db3"), ALL)
+    result = roll_back_hosts({name: Host(name, Connection()) for name in ("db2", "db3")}, back, run, Options(), "")
+    run.close()
+    assert result.exit_code == 1
+    assert {name: outcome.status for name, outcome in result.outcomes.items()} == {"db2": "blocked", "db3": "blocked"}
+    assert [event.event for event in events] == ["run_started", "finished", "finished", "run_ended"]
