@@ -3,36 +3,37 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from rollout.lab.restamp import restamp
 from rollout.lab.tools import run
 
-SERVER = "mariadb-server"
-SNIPPET = "etc/mysql/mariadb.conf.d/99-rehearsal-version.cnf"
+FOLDERS = ("usr/sbin", "usr/bin")
 
 
-def repack(debs: Iterable[Path], into: Path, *, old: str, new: str, says: str) -> None:
+def repack(debs: Iterable[Path], into: Path, *, old: str, new: str, prints: tuple[str, str]) -> None:
     """Write each package of version `old` again as version `new`, and say in its description what it is.
 
-    The server's package carries an option file that makes the server report `says` as its version. It is no conffile:
-    dpkg would keep one on a downgrade, and the old server would go on saying the new version.
+    `prints` are the release as the programs print it and as they shall: `11.8.9-MariaDB`, `11.8.10-MariaDB`. The
+    programs themselves are changed, not an option file: what runs, what lies on disk and what the package system says
+    must agree, as they do for a real release.
     """
     for deb in debs:
         tree = into / f"{deb.stem}.tree"
         run(["dpkg-deb", "--raw-extract", deb, tree], doing=f"unpacking {deb.name}")
-        name = _edit_control(tree / "DEBIAN/control", old, new)
-        if name == SERVER:
-            (tree / SNIPPET).write_text(
-                f"# A stand-in: it exercises the road, not the fix.\n[mariadbd]\nversion={says}\n"
-            )
+        _edit_control(tree / "DEBIAN/control", old, new)
+        (tree / "DEBIAN/md5sums").unlink(missing_ok=True)  # its sums are of the bytes before
+        for folder in FOLDERS:
+            for program in sorted((tree / folder).glob("*")):
+                if program.is_file() and not program.is_symlink():
+                    restamp(program, *prints)
         run(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", tree, into], doing=f"packing {deb.name}")
         run(["rm", "-rf", tree], doing="removing the unpacked package")
 
 
-def _edit_control(control: Path, old: str, new: str) -> str:
-    """Raise the version in a control file; return the package's name."""
+def _edit_control(control: Path, old: str, new: str) -> None:
+    """Raise the version in a control file."""
     text = control.read_text().replace(old, new)
     lines = [
         f"{line} (stand-in of the rehearsal fleet)" if line.startswith("Description:") else line
         for line in text.splitlines()
     ]
     control.write_text("\n".join(lines) + "\n")
-    return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("Package:"))
