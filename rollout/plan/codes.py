@@ -32,7 +32,7 @@ CODES: dict[str, str] = {
     "pause_between": "A wave is over and the policy asks a person before the next one. Answer yes to go on.",
     "switchover_needed": (
         "The next host is a primary and the policy wants it switched first. Its replicas are changed. Make one of them "
-        "the primary, then rollout apply --resume: the old primary is then found as a replica."
+        "the primary, then make a fresh plan and apply it: the old primary is then found as a replica."
     ),
     "place_unknown": (
         "The host could not be reached, or did not say whom it replicates from and which cluster it is of. An order "

@@ -159,7 +159,7 @@ def _switchover(policy: Policy, state: Standing, ready: tuple[str, ...]) -> Deci
     for host in ready:
         replicas = state.constraints.primaries.get(host)
         if policy.stop_for_switchover and replicas:
-            reason = f"{host} is the primary of {_names(sorted(replicas))}: switch over, then resume the run"
+            reason = f"{host} is the primary of {_names(sorted(replicas))}: switch over, then plan again"
             return Decision("stop", "switchover_needed", reason)
     return None
 
