@@ -53,6 +53,7 @@ class Settings(BaseModel):
     backup_directory: str = "/var/backups/rollout"
     backup_method: Literal["mariadb-backup", "mariadb-dump", "none"] = "mariadb-backup"
     soak_seconds: float = Field(default=120.0, ge=0)
+    monitoring_paths: tuple[str, ...] = Field(default=(), description="files or folders of monitoring on the host")
     recording: str = Field(default="", description="folder of a recorded host, relative to the file that names it")
 
 

@@ -43,16 +43,25 @@ def old_blocks(situation: Situation) -> Judgement:
 def lru_monitoring(situation: Situation) -> Judgement:
     """Warn where dashboards or statements read what the fix gives another meaning."""
     expected = "nothing watches FREE_PAGE_CLOCK or pages made young"
+    if _never_fixed(situation):
+        return skipped(expected, "this series has no release with the fix")
     seen = situation.after.trail.monitoring
     if isinstance(seen, Unknown):
         return not_known(expected, seen, "warn")
-    evidence = asked("grep -rEil 'free_page_clock|made_young' MONITORING_PATHS; statement digests", "\n".join(seen))
+    words = "free_page_clock|pages_made_(not_)?young"
+    evidence = asked(f"grep -rEil '{words}' rollout_monitoring_paths /etc/…; statement digests", "\n".join(seen))
     if seen:
         return Judgement("warn", expected, f"used in {len(seen)} places: {', '.join(seen[:3])}", evidence)
     if known_or(situation.after.server.variables, {}).get("performance_schema") != "ON":
         found = "statements could not be looked at (performance_schema is off): look at your dashboards and alerts"
         return Judgement("warn", expected, found, evidence)
     return Judgement("pass", expected, "in none of the files and statements looked at", evidence)
+
+
+def _never_fixed(situation: Situation) -> bool:
+    running = situation.after.server.running
+    state = fix_status(running, None, situation.expected.releases) if isinstance(running, ServerVersion) else ""
+    return state == "no_fix_in_series"
 
 
 def error_log(situation: Situation) -> Judgement:

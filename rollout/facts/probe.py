@@ -25,6 +25,7 @@ class ProbeRequest:
     unit: str = ""
     defaults_file: str = ""
     backup_directory: str = ""
+    monitoring_paths: tuple[str, ...] = ()
     refresh: bool = False
     deep: bool = False
     refusal: str = ""
@@ -43,6 +44,7 @@ def request_for(settings: Settings, *, refresh: bool = False, deep: bool = False
         unit=settings.unit,
         defaults_file=settings.defaults_file,
         backup_directory=settings.backup_directory,
+        monitoring_paths=settings.monitoring_paths,
         refresh=refresh,
         deep=deep,
     )
@@ -56,6 +58,7 @@ def probe_script(request: ProbeRequest) -> str:
         "unit": request.unit,
         "defaults_file": request.defaults_file,
         "backup_directory": request.backup_directory,
+        "monitoring_paths": "\n".join(request.monitoring_paths),
         "refresh": "1" if request.refresh else "0",
         "deep": "1" if request.deep else "0",
         "refusal": request.refusal,

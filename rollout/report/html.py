@@ -1,6 +1,5 @@
 """The report as one HTML page that needs nothing else: no network, no script, no font."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,11 +10,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rollout.checks.model import CheckResult
+from rollout.printable import printable
 from rollout.report.model import HostReport, Report
 from rollout.report.timeline import WIDTH, clock, timeline
 
-# HTML has no way to write these; what a terminal would obey must not travel on to one by copy and paste either.
-_NOT_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _TONES = {"pass": "good", "done": "good", "fail": "bad", "failed": "bad", "warn": "notice", "started": "notice"}
 _COLOURS = {
     **dict.fromkeys(("lock", "probe", "preflight", "baseline"), "look"),
@@ -139,7 +137,7 @@ def _environment(report: Report) -> Environment:
 def _clean(value: Any) -> Any:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return _NOT_TEXT.sub("\ufffd", value)
+    return printable(value, lines=True)
 
 
 def _utc(seconds: float) -> datetime:

@@ -206,8 +206,8 @@ BROKEN = (
         "backup",
         "fail",
         "",
-        f"mv {BACKUP} /root/kept; mkdir -p {BACKUP}; mariadb-backup --backup --target-dir={BACKUP} 2>/dev/null",
-        f"rm -r {BACKUP}; mv /root/kept {BACKUP}",
+        f"mv {BACKUP} {BACKUP}.kept; mkdir -p {BACKUP}; mariadb-backup --backup --target-dir={BACKUP} 2>/dev/null",
+        f"rm -r {BACKUP}; mv {BACKUP}.kept {BACKUP}",
     ),
     Broken("reachable", "fail", "", "systemctl stop ssh.socket ssh", "systemctl start ssh"),
 )

@@ -2,7 +2,8 @@
 # (apt's cache of the lists, and the lists themselves where a refresh is asked for) lies in one private directory that
 # goes away at the end.
 #
-# Set above this line by the program: mark sent_at unit defaults_file backup_directory refresh deep refusal
+# Set above this line by the program: mark sent_at unit defaults_file backup_directory
+# monitoring_paths refresh deep refusal
 #
 # Every answer is framed by the random mark, so that nothing a command prints can pass for a frame:
 #   MARK begin NAME ARGUMENT / what it printed / MARK err STATUS / what it complained of / MARK end

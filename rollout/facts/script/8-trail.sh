@@ -26,11 +26,22 @@ backups() { # path, KiB and checkpoints of each backup that the backup directory
     printf '%s\t%s\t%s\n' "${file%/*}" "${size%%[!0-9]*}" "$(tr '\n' ';' <"$file")"
   done
 }
-monitoring() { # files of monitoring agents that read counters which change their meaning with the fix
+outdated='FREE_PAGE_CLOCK|pages_made_(not_)?young'
+monitoring() { # files of monitoring that read counters which change their meaning with the fix
   need grep || return
   for folder in zabbix telegraf prometheus munin nagios netdata collectd datadog-agent icinga2 sensu; do
-    [ -d "/etc/$folder" ] && grep -rlsiE 'FREE_PAGE_CLOCK|pages_made_(not_)?young' "/etc/$folder"
+    if [ -d "/etc/$folder" ]; then grep -rlsiE "$outdated" "/etc/$folder"; fi
   done
+  while IFS= read -r file; do
+    if [ -z "$file" ]; then continue; fi
+    if [ ! -e "$file" ]; then
+      echo "$file does not exist (rollout_monitoring_paths)" >&2
+      return 6
+    fi
+    grep -rlsiE "$outdated" "$file"
+  done <<END
+$monitoring_paths
+END
   return 0
 }
 if [ -n "$invocation" ]; then answer journal '' journal; fi
