@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -14,7 +15,7 @@ from rollout.prediction.chart import draw
 from rollout.prediction.counters import operations
 from rollout.prediction.curves import Curve, over_cores, over_threads
 from rollout.prediction.described import INPUTS, DescribedPrediction, predict_described
-from rollout.prediction.ranges import Range, significant
+from rollout.prediction.ranges import Range
 from rollout.prediction.workload import load_workload
 
 _HELP = """Predict each server version for the workload that WORKLOAD describes.
@@ -81,24 +82,29 @@ def _print(forecast: DescribedPrediction, curves: tuple[Curve, ...]) -> None:
 
 def _policies(forecast: DescribedPrediction) -> Table:
     work = forecast.work
-    table = Table(title=escape(f"{work.name or 'workload'}: {work.threads} threads, {work.cores} cores"))
-    table.add_column("policy")
-    for heading in ("queries/s", "latency, ms", "promotions/query", "mutex in use", "hit ratio"):
+    table = _table(f"{work.name or 'workload'}: {work.threads} threads, {work.cores} cores")
+    table.add_column("policy", no_wrap=True)
+    for heading in ("queries/s", "latency\nms", "promotions\na query", "mutex\nin use", "hit\nratio"):
         table.add_column(heading, justify="right")
     for policy, each in forecast.policies.items():
-        cells = (_shown(each.queries_per_second), _shown(each.latency_ms), f"{significant(each.operations.promotions)}")
-        table.add_row(policy, *cells, _shown(each.mutex_utilisation), f"{each.operations.hit_ratio:.4f}")
+        middles = (each.latency_ms.mid, each.operations.promotions, each.mutex_utilisation.mid)
+        cells = (f"{value:.3g}" for value in middles)
+        table.add_row(policy, _shown(each.queries_per_second), *cells, f"{each.operations.hit_ratio:.4f}")
     return table
 
 
 def _curve(curve: Curve) -> Table:
-    table = Table(title=f"over {curve.over}")
-    for heading in (curve.over, "10.5 to 11.8.9, queries/s", "with the fix", "gain"):
+    table = _table(f"over {curve.over}")
+    for heading in (curve.over, "10.5 to 11.8.9, queries/s", "with the fix, queries/s", "gain"):
         table.add_column(heading, justify="right")
     for point in curve.points:
         speeds = (_shown(point.queries_per_second[name]) for name in ("mariadb-10.5", "mariadb-fix"))
         table.add_row(str(point.at), *speeds, _shown(point.gain))
     return table
+
+
+def _table(title: str) -> Table:
+    return Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
 
 
 def _shown(value: Range) -> str:

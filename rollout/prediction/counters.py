@@ -19,10 +19,12 @@ def operations(work: DescribedWorkload, policy: PolicyName, unread_share: float)
         return by_rule(work, policy, unread_share)
     pages = max(2, work.data_bytes // work.page_bytes)
     leaf_reads = work.threads / (work.think_us(policy) * 1e-6) * work.leaf_reads_per_query
-    reads = Reads(pages, exponent(work), leaf_reads, unread=round(pages * unread_share / (1 - unread_share)))
     pool = Pool(
         frames(work.pool_bytes, work.page_bytes), work.old_blocks_pct, work.old_blocks_time_ms, work.lru_scan_depth
     )
+    # Where pages have to leave, those that nobody reads have left already.
+    unread = round(pages * unread_share / (1 - unread_share)) if pages < pool.frames else 0
+    reads = Reads(pages, exponent(work), leaf_reads, unread=unread)
     return _simulated(policy, reads, pool, work.leaf_reads_per_query)
 
 

@@ -15,6 +15,7 @@ RETURNED_SHARE = Range(0.3, 0.6, 0.9)
 _NOTICEABLE_BYTES = 64 * 2**20
 _NOTICEABLE_SHARE = 0.05
 _FEW_CONNECTIONS = 16
+_ARENA_BYTES = 64 * 2**20  # glibc's HEAP_MAX_SIZE on 64 bits
 _DOMINATED = 0.8
 
 
@@ -33,7 +34,13 @@ def memory_forecast(facts: Facts, settings: Settings) -> MemoryForecast:
         reason = heap.reason if isinstance(heap, Unknown) else known_reason(arenas)
         note = Note("memory_unknown", f"what the allocator holds could not be read: {reason}")
         return MemoryForecast("cannot_tell", (note,), None, None)
-    return _from_held(heap + arenas, facts)
+    return _from_held(heap + max(0, arenas - _pool_among_arenas(facts)), facts)
+
+
+def _pool_among_arenas(facts: Facts) -> int:
+    """Bytes that look like an arena and are the buffer pool: one of at most 64 MiB may lie on an arena's boundary."""
+    size, pages = known_or(facts.pool.size_bytes, 0), known_or(facts.pool.pages_data, 0)
+    return pages * known_or(facts.pool.page_size_bytes, 16384) if size <= _ARENA_BYTES else 0
 
 
 def known_reason(value: object) -> str:
