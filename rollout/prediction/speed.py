@@ -148,7 +148,7 @@ def _by_mutex(found: Contention) -> Speed:
     if ratio is None:
         note = Note("counters_unknown", f"{_used(found)}, but CPU time or cores are not known")
         return Speed("cannot_tell", (note,))
-    ends = f"the highest rate would be {ratio.mid:.2f} times the present one ({ratio.low:.2f} to {ratio.high:.2f})"
+    ends = f"the highest rate it can serve grows {ratio.mid:.2f} times ({ratio.low:.2f} to {ratio.high:.2f})"
     if ratio.high < NOTICEABLE_RATIO:
         message = f"{_used(found)}; workers or cores end before the mutex does: {ends}"
         return Speed("no_gain_expected", (Note("workers_too_few", message),))

@@ -121,7 +121,7 @@ def test_hosts_are_fitted_side_by_side_in_their_order() -> None:
     [
         (hosts.old_clock_at_zero(), "only servers of 10.5 to 11.8.9 are fitted"),
         (hosts.idle(), "misses and promotions were seen"),
-        (hosts.just_started(), "two probes with all counters"),
+        (hosts.just_started(), "up for 30 s only"),
     ],
 )
 def test_what_cannot_be_fitted_is_told(pair: hosts.Pair, told: str) -> None:
