@@ -30,7 +30,7 @@ from rollout.settings import Host
 ROWS = 500_000
 WARM_SECONDS, SAMPLE_SECONDS = 50, 20
 ZIPF = Path(__file__).with_name("zipf_point_select.lua")
-_POINTS = ("oltp_point_select", "--rate=1500")
+_POINTS = ("oltp_point_select", "--rate=600")
 _CONFIG = """
 cat > /etc/mysql/mariadb.conf.d/zz-load.cnf <<'END'
 [mariadbd]
@@ -65,9 +65,9 @@ WORKLOADS: Mapping[str, Workload] = {
     "memory": Workload((*_POINTS, "--rand-type=uniform"), pool="384M", other_pool="256M"),
     "uniform": Workload((*_POINTS, "--rand-type=uniform")),
     "pareto": Workload((*_POINTS, "--rand-type=pareto"), other_pool="40M"),
-    "zipf": Workload((str(ZIPF), "--rate=1500"), other_pool="40M"),
-    "ranges": Workload(("oltp_read_only", "--rate=60", "--point-selects=0", "--skip-trx=on", "--rand-type=pareto")),
-    "read-write": Workload(("oltp_read_write", "--rate=40", "--rand-type=pareto")),
+    "zipf": Workload((str(ZIPF), "--rate=600"), other_pool="40M"),
+    "ranges": Workload(("oltp_read_only", "--rate=25", "--point-selects=0", "--skip-trx=on", "--rand-type=pareto")),
+    "read-write": Workload(("oltp_read_write", "--rate=15", "--rand-type=pareto")),
     "dump": Workload((*_POINTS, "--rand-type=pareto"), dump=True),
     "idle": Workload(("oltp_point_select", "--rate=1", "--rand-type=uniform")),
 }

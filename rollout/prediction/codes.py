@@ -82,6 +82,10 @@ NOTES: dict[str, str] = {
         "transparent_hugepage is `always`: with jemalloc the memory in use can be larger than before. `madvise` or "
         "`never`, or thp:never in rollout_malloc_conf, avoids it."
     ),
+    "decay_idle": (
+        "jemalloc gives freed memory back while its threads are at work; with background_thread:true in "
+        "rollout_malloc_conf it does so when the server is idle too. Without it a saving shows later, or less of it."
+    ),
     "in_swap": "A part of the server is in swap: RSS alone would be misleading, so RSS and swap are compared together.",
     # Warnings
     "old_blocks_time_workaround": (

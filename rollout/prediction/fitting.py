@@ -1,8 +1,9 @@
 """Fit the workload of hosts: one by one, or many side by side."""
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rollout.facts.model import Facts
 from rollout.prediction.fit import Fitted, fit
@@ -10,6 +11,7 @@ from rollout.prediction.live import policy_of, predict
 from rollout.prediction.model import Note, Prediction
 from rollout.prediction.observed import observed
 from rollout.prediction.rates import rates
+from rollout.prediction.what_if import what_if
 from rollout.settings import Settings
 from rollout.versions import FixStatus
 
@@ -40,11 +42,13 @@ def predict_fitted(host: Probed) -> Prediction:
     Only a host that gets the fix is fitted: for all others the policy stays as it is.
     """
     found = fit_host(host.first, host.second, host.settings) if host.fix == "available" else None
-    fitted = found if isinstance(found, Fitted) else None
+    if not isinstance(found, Fitted):
+        return predict(host.first, host.second, fix=host.fix, settings=host.settings)
+    fitted = replace(found, summary=replace(found.summary, what_if=what_if(found)))
     return predict(host.first, host.second, fix=host.fix, settings=host.settings, fitted=fitted)
 
 
 def predict_all(hosts: Sequence[Probed], workers: int | None = None) -> list[Prediction]:
     """Predict hosts side by side, in their order. Threads do: kernels run without the interpreter's lock."""
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         return list(pool.map(predict_fitted, hosts))

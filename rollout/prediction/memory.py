@@ -9,9 +9,10 @@ from rollout.prediction.ranges import Range
 from rollout.prediction.sizes import shown_bytes
 from rollout.settings import Settings
 
-# Of what heap and arenas hold at rest. The published run kept 805 MB with glibc and 207 MB with jemalloc (74 % less);
-# the ends are a guess, since a rehearsal run with small data kept 506 and 483 MB.
-RETURNED_SHARE = Range(0.3, 0.6, 0.9)
+# Of what heap and arenas hold at rest. Three runs are known: 0.06 (10.11, 30,000 rows, 24 clients, memory at rest 506
+# MB with glibc and 483 MB with jemalloc), 0.73 (the published one, 1099 and 507 MB), and 1.03 (11.8.9, see
+# docs/prediction.md, 1094 and 252 MB). The middle is about their mean.
+RETURNED_SHARE = Range(0.05, 0.6, 1.05)
 _NOTICEABLE_BYTES = 64 * 2**20
 _NOTICEABLE_SHARE = 0.05
 _FEW_CONNECTIONS = 16
@@ -34,7 +35,7 @@ def memory_forecast(facts: Facts, settings: Settings) -> MemoryForecast:
         reason = heap.reason if isinstance(heap, Unknown) else known_reason(arenas)
         note = Note("memory_unknown", f"what the allocator holds could not be read: {reason}")
         return MemoryForecast("cannot_tell", (note,), None, None)
-    return _from_held(heap + max(0, arenas - _pool_among_arenas(facts)), facts)
+    return _from_held(heap + max(0, arenas - _pool_among_arenas(facts)), facts, settings)
 
 
 def _pool_among_arenas(facts: Facts) -> int:
@@ -52,23 +53,23 @@ def _nothing(code: str, message: str) -> MemoryForecast:
     return MemoryForecast("no_gain_expected", (Note(code, message),), None, Range.exactly(0))
 
 
-def _from_held(held: int, facts: Facts) -> MemoryForecast:
+def _from_held(held: int, facts: Facts, settings: Settings) -> MemoryForecast:
     saving = RETURNED_SHARE.mapped(lambda share: held * share)
     whole = known_or(facts.memory.rss_bytes, held) + known_or(facts.memory.swap_bytes, 0)
     noticeable = max(_NOTICEABLE_BYTES, whole * _NOTICEABLE_SHARE)
-    against = tuple(_against(held, whole, facts))
+    against = tuple(_against(held, whole, facts, settings))
     sizes = f"heap and arenas hold {shown_bytes(held)} of {shown_bytes(whole)}"
     if saving.high < noticeable:
         return MemoryForecast("no_gain_expected", (Note("arenas_small", sizes), *against), held, saving)
     likely = Note(
         "arenas_large", f"{sizes}, of which {shown_bytes(saving.low)} to {shown_bytes(saving.high)} may come back"
     )
-    if known_or(facts.system.transparent_hugepage, "") == "always" or saving.mid < noticeable:
+    if _thp_always(facts) or saving.mid < noticeable:
         return MemoryForecast("cannot_tell", (likely, *against), held, saving)
     return MemoryForecast("gain", (likely, *against), held, saving)
 
 
-def _against(held: int, whole: int, facts: Facts) -> Iterator[Note]:
+def _against(held: int, whole: int, facts: Facts, settings: Settings) -> Iterator[Note]:
     """Yield what speaks against a saving, or for looking at it with care."""
     connections = known_or(facts.workload.max_used_connections, None)
     if connections is not None and connections < _FEW_CONNECTIONS:
@@ -76,8 +77,14 @@ def _against(held: int, whole: int, facts: Facts) -> Iterator[Note]:
     pool = known_or(facts.pool.size_bytes, 0)
     if whole - held >= _DOMINATED * whole and pool >= whole / 2:
         yield Note("pool_dominates", f"the buffer pool of {shown_bytes(pool)} is nearly all of the server's memory")
-    if known_or(facts.system.transparent_hugepage, "") == "always":
+    if _thp_always(facts):
         yield Note("thp_always", "transparent_hugepage is always: with jemalloc the memory in use may even grow")
+    if "background_thread:true" not in settings.malloc_conf:
+        yield Note("decay_idle", "without background_thread:true an idle server gives back little of what it freed")
     swapped = known_or(facts.memory.swap_bytes, 0)
     if swapped:
         yield Note("in_swap", f"{shown_bytes(swapped)} of the server are in swap: RSS and swap are compared together")
+
+
+def _thp_always(facts: Facts) -> bool:
+    return known_or(facts.system.transparent_hugepage, "") == "always"

@@ -48,6 +48,16 @@ class BackupEffect:
 
 
 @dataclass(frozen=True)
+class WhatIf:
+    """The fitted workload under another policy, pool or setting, as figures a read request; no advice."""
+
+    changed: str
+    hit_ratio: float
+    promotions_per_read: float
+    mutex_per_read: float
+
+
+@dataclass(frozen=True)
 class FitSummary:
     """How well a simulated workload reproduces what was observed, each as a ratio of reads; `good` if it is used."""
 
@@ -57,6 +67,7 @@ class FitSummary:
     observed_promotion_ratio: float
     fitted_promotion_ratio: float
     seconds: float
+    what_if: tuple[WhatIf, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,7 @@ def _plain(value: object) -> Any:
         return significant(value, 6)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Note | NowAfter | MemoryForecast | BackupEffect | FitSummary):
+    if isinstance(value, Note | NowAfter | MemoryForecast | BackupEffect | FitSummary | WhatIf):
         return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
     return value
 

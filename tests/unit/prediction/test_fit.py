@@ -12,6 +12,7 @@ from rollout.prediction.live import predict
 from rollout.prediction.miniature import Pool, Reads, run
 from rollout.prediction.model import Note
 from rollout.prediction.observed import Observed
+from rollout.prediction.what_if import what_if
 from rollout.prediction.workload import DescribedWorkload, Pareto
 from rollout.settings import Settings
 from rollout.simulator import Counters, PoolSettings, Trace, simulate, uniform, zipf
@@ -106,6 +107,16 @@ def test_a_fall_of_the_hit_ratio_is_a_possible_loss() -> None:
     assert prediction.hit_ratio.after is not None
     assert prediction.hit_ratio.now is not None
     assert prediction.hit_ratio.after < prediction.hit_ratio.now
+
+
+def test_what_if_is_shown_for_a_good_fit(case: tuple[float, Fitted]) -> None:
+    """Twice the pool holds all that is read, half of it misses more, and without old_blocks_time more pages move."""
+    figures = {each.changed: each for each in what_if(case[1])}
+    now = case[1].hit_ratio(case[1].now)
+    assert figures["half the pool"].hit_ratio < now < figures["twice the pool"].hit_ratio
+    now_moved = case[1].now.promotions / case[1].seen.requests
+    assert figures["innodb_old_blocks_time=0"].promotions_per_read > now_moved
+    assert figures["policy never-promote"].promotions_per_read == 0
 
 
 def test_hosts_are_fitted_side_by_side_in_their_order() -> None:
