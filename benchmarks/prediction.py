@@ -46,7 +46,8 @@ mariadb -e "create database if not exists sbtest; grant all on sbtest.* to sb@'%
 """
 # A server that only reads moves no page: its clock starts when purge frees the first one.
 _START_CLOCK = """
-mariadb sbtest -e "create table freed select * from sbtest1 limit 20000; delete from freed; drop table freed"
+mariadb sbtest -e "create table freed select * from sbtest1 limit 20000; delete from freed; do sleep(4);
+drop table freed; set global innodb_max_dirty_pages_pct=0; do sleep(5); set global innodb_max_dirty_pages_pct=90"
 """
 _DUMP = "timeout {seconds} sh -c 'while :; do mariadb-dump --single-transaction sbtest > /dev/null; done'"
 
