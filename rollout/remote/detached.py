@@ -62,15 +62,20 @@ tail -c 4000 {name}.log 2>/dev/null
 fi
 exit 0
 """
+# systemd refuses a second unit of the same name: then somebody else has just started it, and its mark is waited for.
 START = """\
 if [ "$state" = never-started ]; then
 umask 077
 cd -- {directory} || exit 1
-cat >{name}.sh.new || exit 1
-mv -- {name}.sh.new {name}.sh || exit 1
-systemd-run --quiet --collect --unit={unit} --property=KillMode=process -- /bin/sh -c {runner} sh {directory} {name} \
-2>{name}.refused || [ -e {name}.started ] || systemctl --quiet is-active {unit} || {{ cat {name}.refused >&2; exit 1; }}
-rm -f -- {name}.refused
+cat >{name}.sh.$$ || exit 1
+mv -- {name}.sh.$$ {name}.sh || exit 1
+said=$(systemd-run --quiet --collect --unit={unit} --property=KillMode=process -- \
+/bin/sh -c {runner} sh {directory} {name} 2>&1) || \
+for tries in 1 2 3 4 5 6 7 8 9 10 end; do
+if [ -e {name}.started ]; then break; fi
+if [ $tries = end ]; then echo "$said" >&2; exit 1; fi
+sleep 1
+done
 state=running
 if [ -e {name}.rc ]; then state=ended; fi
 fi

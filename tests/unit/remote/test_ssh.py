@@ -3,6 +3,7 @@
 import base64
 import logging
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -292,9 +293,10 @@ def test_the_agent_is_not_forwarded(sshd: Sshd, connect: Connect, monkeypatch: p
 
 def test_the_script_stands_on_no_command_line(sshd: Sshd, connect: Connect) -> None:
     """Neither the script nor its input can be seen in the list of processes."""
-    result = connect(sshd.host).run("# planted-in-script\ncat >/dev/null; ps -ww -e -o args=", b"planted-in-input")
+    planted = secrets.token_hex(8)
+    result = connect(sshd.host).run(f"# {planted}\ncat >/dev/null; ps -ww -e -o args=", planted.encode())
     assert b"IFS= read -r boot" in result.stdout
-    assert b"planted" not in result.stdout
+    assert planted.encode() not in result.stdout
 
 
 def test_the_fingerprint_is_that_of_openssh(tmp_path: Path) -> None:
