@@ -5,6 +5,7 @@ from typing import Any
 
 from rollout.facts.model import Facts
 from rollout.facts.unknown import Known, Unknown
+from rollout.prediction.compare import Comparison, Row
 from rollout.report.model import Figure
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -13,6 +14,31 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 def figures(before: Facts | None, after: Facts | None, prediction: Mapping[str, Any]) -> tuple[Figure, ...]:
     """Set the facts side by side; nothing where one of them is missing."""
     return () if before is None or after is None else tuple(_rows(before, after, prediction))
+
+
+def compared(comparison: Comparison) -> tuple[Figure, ...]:
+    """Show what the engine measured by the same two probes before the change and after the soak."""
+    return tuple(_compared(row) for row in comparison.rows)
+
+
+def _compared(row: Row) -> Figure:
+    predicted = (
+        f"{_quantity(row.name, row.predicted.low)} to {_quantity(row.name, row.predicted.high)}"
+        if row.predicted
+        else ""
+    )
+    judged = {True: "as predicted", False: "not as predicted", None: ""}[row.within]
+    remark = "; ".join(text for text in (judged, row.remark) if text)
+    before, after = _quantity(row.name, row.before), _quantity(row.name, row.after)
+    return Figure(row.name.replace("_", " "), before, after, predicted, remark)
+
+
+def _quantity(name: str, value: float | None) -> str:
+    if value is None:
+        return "?"
+    if name.endswith("_bytes"):
+        return _bytes(round(value))
+    return f"{value:.2%}" if name.endswith("_ratio") else f"{value:,.4g}"
 
 
 def _rows(before: Facts, after: Facts, prediction: Mapping[str, Any]) -> Iterator[Figure]:

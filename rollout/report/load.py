@@ -16,8 +16,9 @@ from rollout.facts.model import Facts
 from rollout.facts.unknown import Known, Unknown
 from rollout.journal import Event, HostState, RunState, fold, read
 from rollout.plan.model import HostPlan, Plan
+from rollout.prediction.compare import Comparison, comparison_from_json
 from rollout.report.advice import ADVICE, TONES
-from rollout.report.figures import figures
+from rollout.report.figures import compared, figures
 from rollout.report.meanings import meaning
 from rollout.report.model import HostReport, Note, PlannedChange, Report, Script, Seconds, Span
 from rollout.report.results import checks_from_json
@@ -80,9 +81,10 @@ def _waves(state: RunState, plan: Plan | None) -> tuple[tuple[str, ...], ...]:
 def _host(run: RunFolder, state: HostState, plan: Plan | None, events: Iterable[Event]) -> HostReport:
     row = (plan.host(state.name) if plan else None) or HostPlan(name=state.name, status="change")
     folder = run.host_path(state.name)
-    before = _facts(folder / "facts-before.json")
-    after = _facts(folder / "facts-soaked.json") or _facts(folder / "facts-after.json")
-    checks = _checks(folder / "checks.json")
+    before = kept_facts(folder / "facts-before.json")
+    after = kept_facts(folder / "facts-soaked.json") or kept_facts(folder / "facts-after.json")
+    checks = (*_checks(folder / "checks.json"), *_checks(folder / "gate.json"))
+    comparison = _comparison(folder / "comparison.json")
     expected = row.expected_downtime_seconds
     prediction = row.prediction or {}
     return HostReport(
@@ -102,7 +104,7 @@ def _host(run: RunFolder, state: HostState, plan: Plan | None, events: Iterable[
         expected_downtime=Seconds(expected.low, expected.high) if expected else None,
         verdict=str(prediction.get("verdict", "")),
         reasons=tuple(map(_reason, prediction.get("reasons", ()))),
-        figures=figures(before, after, prediction),
+        figures=compared(comparison) if comparison else figures(before, after, prediction),
         changes=tuple(_change(change) for change in row.changes),
         blockers=tuple(Note(entry.code, entry.message, meaning(entry.code)) for entry in row.blockers),
         warnings=tuple(Note(entry.code, entry.message, meaning(entry.code)) for entry in row.warnings),
@@ -117,7 +119,8 @@ def _wave(name: str, plan: Plan | None) -> int:
     return next((number for number, wave in enumerate(waves, 1) if name in wave), 0)
 
 
-def _facts(path: Path) -> Facts | None:
+def kept_facts(path: Path) -> Facts | None:
+    """Read a file of facts, None where there is none. Raises `ConfigProblem` when it is damaged."""
     document = _document(path)
     try:
         return None if document is None else facts_from_json(document)
@@ -127,6 +130,14 @@ def _facts(path: Path) -> Facts | None:
 
 def _checks(path: Path) -> tuple[CheckResult, ...]:
     return checks_from_json(_document(path) or ())
+
+
+def _comparison(path: Path) -> Comparison | None:
+    document = _document(path)
+    try:
+        return None if document is None else comparison_from_json(document)
+    except ValidationError as error:
+        raise ConfigProblem([Mistake(str(path), 0, "this is no comparison")]) from error
 
 
 def _version(facts: Facts | None) -> str:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from healthy_host import EARLIER, EXPECTED, WELL
 
 from rollout.changes.model import Change, Finding
+from rollout.checks.model import CheckResult
 from rollout.checks.registry import run_checks
 from rollout.cli.app import app
 from rollout.engine.run_folder import RunFolder
@@ -16,8 +17,11 @@ from rollout.errors import ConfigProblem, UsageProblem
 from rollout.facts.form import facts_to_json
 from rollout.journal import Journal, dump_synced
 from rollout.plan.model import HostPlan, Plan, PlaybookPart, SecondsRange
+from rollout.prediction.compare import Comparison, Row
+from rollout.prediction.ranges import Range
 from rollout.report.html import render_html
 from rollout.report.load import load_report
+from rollout.report.model import Figure
 from rollout.report.text import render_text
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
@@ -134,3 +138,30 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str) -> None:
     (run.path / name).write_text('{"schema": 1')
     with pytest.raises(ConfigProblem, match=Path(name).name):
         load_report(run)
+
+
+def test_what_the_engine_measured_takes_the_place_of_bare_facts(tmp_path: Path) -> None:
+    """With a comparison its rows are shown, judged in words; the health gate's results stand with the checks."""
+    run = write_run(tmp_path, ("db1",))
+    rows = (
+        Row("memory_bytes", Range(2**20, 2**20, 2**21), 2**22, 2**20, True),
+        Row("hit_ratio", Range(0.98, 0.99, 1.0), 0.99, 0.5, False, "look at it"),
+    )
+    dump_synced(run.host("db1") / "comparison.json", Comparison("db1", rows, ()).to_json())
+    dump_synced(run.host("db1") / "gate.json", [asdict(CheckResult("gate_errors", "fail", "none", "three"))])
+    host = load_report(run).hosts[0]
+    assert host.figures == (
+        Figure("memory bytes", "4 MiB", "1 MiB", "1 MiB to 2 MiB", "as predicted"),
+        Figure("hit ratio", "99.00%", "50.00%", "98.00% to 100.00%", "not as predicted; look at it"),
+    )
+    assert (host.checks[-1].id, host.check_status) == ("gate_errors", "fail")
+
+
+def test_a_ticket_needs_both_samples(tmp_path: Path) -> None:
+    """It is printed from the four looks; without them the command says what is missing."""
+    run = write_run(tmp_path / "runs", ("db1",))
+    words = ["report", "--state-dir", str(tmp_path), "--ticket"]
+    assert "no counters of both sides for db1" in str(CliRunner().invoke(app, words).exception)
+    for moment, facts in (("before-2", EARLIER), ("soaked", WELL), ("soaked-2", WELL)):
+        dump_synced(run.host("db1") / f"facts-{moment}.json", facts_to_json(facts))
+    assert "Before: 11.8.10" in CliRunner().invoke(app, words).stdout
