@@ -18,7 +18,7 @@ command -v mariadb >/dev/null 2>&1 || client=mysql
 ask() { # OPTIONS...: the statements come on standard input, complaints stand where the answer would
   limit 60 "$client" "$@" --batch --unbuffered --force --connect-timeout=5 2>&1
 }
-first="SELECT CONCAT_WS('|', @@datadir, @@tmpdir, @@innodb_log_group_home_dir, @@log_error);"
+first="SELECT CONCAT_WS('|', 'places', @@datadir, IFNULL(@@tmpdir, ''), IFNULL(@@innodb_log_group_home_dir, ''), IFNULL(@@log_error, ''));"
 
 log_in() { # sets `entry` and `places`
   entry='' complaints=''

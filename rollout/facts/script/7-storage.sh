@@ -1,7 +1,13 @@
 # Room on the file systems that matter, and the identity of the data.
 
 room() { # whether the path is there, its device and inode, and the file system under it or under what holds it
-  holder=$1
+  case $1 in
+    /*) holder=$1 ;;
+    *)
+      echo "$1 is no absolute path" >&2
+      return 6
+      ;;
+  esac
   while [ ! -e "$holder" ] && [ "$holder" != / ]; do
     holder=${holder%/*}
     holder=${holder:-/}
@@ -12,7 +18,9 @@ room() { # whether the path is there, its device and inode, and the file system 
 }
 
 datadir='' tmpdir='' logdir='' error_log=''
-IFS='|' read -r datadir tmpdir logdir error_log <<END
+while IFS='|' read -r word one two three four; do # the client may warn before it answers
+  if [ "$word" = places ]; then datadir=$one tmpdir=$two logdir=$three error_log=$four; fi
+done <<END
 $places
 END
 if [ -z "$datadir" ]; then

@@ -64,6 +64,13 @@ def test_parameters_cannot_break_out_of_their_quotes(tmp_path: Path, programs: P
     assert facts.storage.backup_directory.path == odd
 
 
+def test_a_relative_path_is_refused_and_looked_for_nowhere(programs: Path) -> None:
+    """A backup directory that is no absolute path is said to be none, and the probe goes on to its end."""
+    facts = run(probe_script(ProbeRequest(backup_directory="srv/backup")), str(programs))
+    assert isinstance(facts.storage.backup_directory, Unknown)
+    assert "no absolute path" in facts.storage.backup_directory.reason
+
+
 def test_two_probes_never_share_a_mark() -> None:
     """The mark is random and long."""
     marks = {ProbeRequest().mark for _ in range(100)}
