@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Secret:
@@ -39,6 +39,21 @@ class FixRelease(BaseModel):
     carries_lru_fix: bool = True
 
 
+class SecretSource(BaseModel):
+    """Where the controller finds a password: an environment variable, or a program (words, no shell) that prints it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    env: str = ""
+    command: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "SecretSource":
+        if bool(self.env) == bool(self.command):
+            raise ValueError("must have either `env` or `command`")
+        return self
+
+
 class Settings(BaseModel):
     """The `rollout_*` variables of one host, their prefix taken off. Defaults are what a careful DBA would take."""
 
@@ -54,6 +69,8 @@ class Settings(BaseModel):
     backup_method: Literal["mariadb-backup", "mariadb-dump", "none"] = "mariadb-backup"
     soak_seconds: float = Field(default=120.0, ge=0)
     monitoring_paths: tuple[str, ...] = Field(default=(), description="files or folders of monitoring on the host")
+    password_from: SecretSource | None = Field(default=None, description="where the login's password is found")
+    become_password_from: SecretSource | None = Field(default=None, description="where the password for sudo is found")
     recording: str = Field(default="", description="folder of a recorded host, relative to the file that names it")
 
 

@@ -8,6 +8,7 @@ import click
 
 from rollout import __version__
 from rollout.errors import RolloutError
+from rollout.printable import printable
 
 # A command's module is loaded when the command is asked for: `rollout --help` must not pay for Fabric or numba.
 COMMANDS: dict[str, str] = {
@@ -73,5 +74,5 @@ def _run(words: list[str]) -> int:
     except RolloutError as error:
         if "--debug" in words:
             traceback.print_exc()
-        click.echo(f"rollout: {error}", err=True)
+        click.echo(f"rollout: {printable(str(error), lines=True)}", err=True)
         return error.exit_code

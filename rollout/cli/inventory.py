@@ -1,5 +1,7 @@
 """`rollout inventory`: what an inventory means, in the words of `ansible-inventory --list`."""
 
+import json
+
 import click
 from rich.console import Console
 from rich.markup import escape
@@ -8,6 +10,7 @@ from rich.table import Table
 from rollout.cli.options import FleetOptions, fleet_options, json_option, read_inventory, select_hosts, select_names
 from rollout.inventory.listing import as_json as listing_json
 from rollout.inventory.listing import listing
+from rollout.printable import printable
 from rollout.settings import Host
 
 
@@ -43,7 +46,7 @@ def _show(hosts: list[Host]) -> None:
 
 def _cell(text: str) -> str:
     """Make a text safe for a terminal: no markup, no control characters but the line feed."""
-    return escape("".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text))
+    return escape(printable(text, lines=True))
 
 
 def _way(host: Host) -> str:
@@ -59,5 +62,6 @@ def _way(host: Host) -> str:
 
 
 def _settings(host: Host) -> str:
-    """Show the settings that were set, as their author named them."""
-    return "\n".join(f"{name}: {getattr(host.settings, name)}" for name in sorted(host.settings.model_fields_set))
+    """Show the settings that were set, as their author named them, each as JSON."""
+    values = host.settings.model_dump(mode="json", exclude_unset=True)
+    return "\n".join(f"{name}: {json.dumps(values[name], ensure_ascii=False)}" for name in sorted(values))

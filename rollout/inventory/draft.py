@@ -32,13 +32,16 @@ class Draft:
         self.mistakes: list[Mistake] = []
         self._join("all", "ungrouped")
 
-    def add_group(self, name: str) -> None:
+    def add_group(self, name: str, source: str, line: int = 0) -> None:
         """Add a group unless it is there."""
-        self.groups.setdefault(name, _GroupDraft())
+        if name not in self.groups:
+            self._name(name, "group", source, line)
+            self.groups[name] = _GroupDraft()
 
     def add_host(self, name: str, group: str, source: str, *, port: int | None = None, line: int = 0) -> None:
         """Add a host to a group that is there; the port counts only where the host is met for the first time."""
         if name not in self.hosts:
+            self._name(name, "host", source, line)
             self.hosts[name] = _HostDraft(source)
             if port is not None:
                 self.hosts[name].variables["ansible_port"] = Variable(port, source, line)
@@ -65,6 +68,11 @@ class Draft:
     def set_host_variable(self, host: str, name: str, variable: Variable) -> None:
         """Set a variable of a host."""
         self.hosts[host].variables[name] = variable
+
+    def _name(self, name: str, what: str, file: str, line: int) -> None:
+        """Refuse a name that could play tricks with a terminal or a log."""
+        if not name.isprintable():
+            self.mistakes.append(Mistake(file, line, f"the name of the {what} {name!a} has control characters"))
 
     def close(self, layers: tuple[Layer, ...] = ()) -> Inventory:
         """Give orphans their place under `all` and `ungrouped`, and freeze. Raises `ConfigProblem`: all mistakes."""

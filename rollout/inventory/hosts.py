@@ -10,11 +10,12 @@ from pydantic import ValidationError
 from rollout.errors import ConfigProblem, Mistake
 from rollout.inventory.connection import PASSWORDS, connection_of
 from rollout.inventory.model import HostRow, Inventory
+from rollout.inventory.secret_source import SecretProblem, read_secret
 from rollout.inventory.templating import Resolver, TemplateProblem
 from rollout.inventory.validation import mistakes_of
 from rollout.inventory.variables import Variable, Variables
 from rollout.inventory.vault import Vault
-from rollout.settings import Connection, Host, Secret, Settings
+from rollout.settings import Connection, Host, Secret, SecretSource, Settings
 
 PREFIX = "rollout_"
 
@@ -45,8 +46,9 @@ def _resolve_one(inventory: Inventory, name: str, vault: Vault, extra: Variables
     connection, mistakes = connection_of(name, variables, resolver)
     settings, more = _settings_of(variables, resolver)
     mistakes += more
-    if connection and settings and connection.kind == "recorded":
-        connection, more = _with_recording(row, connection, settings, variables)
+    if connection and settings:
+        finish = _with_recording if connection.kind == "recorded" else _with_passwords
+        connection, more = finish(row, connection, settings, variables)
         mistakes += more
     if mistakes or not connection or not settings:
         return None, mistakes
@@ -91,6 +93,26 @@ def _hidden(name: str, value: Any) -> Any:
 def _place(path: tuple[str | int, ...], own: Mapping[str, Variable]) -> tuple[str, int]:
     variable = own[PREFIX + str(path[0])]
     return variable.file, variable.line_of(path[1:])
+
+
+def _with_passwords(
+    _row: HostRow, connection: Connection, settings: Settings, variables: Variables
+) -> tuple[Connection, list[Mistake]]:
+    """Fetch the passwords that stand outside the inventory."""
+    mistakes: list[Mistake] = []
+    found: dict[str, Secret] = {}
+    for name in ("password", "become_password"):
+        source: SecretSource | None = getattr(settings, f"{name}_from")
+        try:
+            found |= {name: read_secret(source)} if source else {}
+        except SecretProblem as problem:
+            setting = f"{PREFIX}{name}_from"
+            mistakes.append(variables[setting].mistake(setting, str(problem)))
+    return replace(
+        connection,
+        password=found.get("password", connection.password),
+        become_password=found.get("become_password", connection.become_password),
+    ), mistakes
 
 
 def _with_recording(

@@ -43,15 +43,13 @@ class _Reader:
         section = _SECTION.fullmatch(line)
         try:
             if section:
-                self._open(section[1], section[2] or "hosts")
+                self._open(section[1], section[2] or "hosts", number)
             elif line.startswith("[") and line.endswith("]"):
                 raise ValueError(f"'{line}' is no section: write [group], [group:vars] or [group:children]")
             else:
                 {"hosts": self._host, "vars": self._variable, "children": self._child}[self.kind](line, number)
         except ValueError as error:
             self._mistake(number, str(error))
-        if section and self.kind == "vars" and self.group in self.undeclared:
-            self.undeclared[self.group] = self.undeclared[self.group] or number
 
     def end(self) -> None:
         """Complain of groups that were spoken of and never declared."""
@@ -64,13 +62,13 @@ class _Reader:
         for group, number in self.undeclared.items():
             self._mistake(number, f"[{group}:vars] is for the group '{group}', which is declared nowhere")
 
-    def _open(self, group: str, kind: str) -> None:
+    def _open(self, group: str, kind: str, number: int) -> None:
         if kind not in _KINDS:
             raise ValueError(f"[{group}:{kind}] is no kind of section{did_you_mean(kind, _KINDS)}")
         self.group, self.kind = group, kind
         if group not in self.draft.groups and kind == "vars":
-            self.undeclared[group] = 0
-        self.draft.add_group(group)
+            self.undeclared[group] = number
+        self.draft.add_group(group, self.file, number)
         if kind == "vars":
             return
         self.undeclared.pop(group, None)

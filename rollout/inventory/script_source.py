@@ -58,14 +58,14 @@ class _Reader:
         if isinstance(data, dict) and not any(section in data for section in _SECTIONS):
             data = {"hosts": [name], "vars": data} if data else {}
         parts = self._mapping(data if isinstance(data, dict) else {"hosts": data}, f"group '{name}'")
-        self.draft.add_group(name)
+        self.draft.add_group(name, self.file)
         for host in self._list(parts.get("hosts", []), f"hosts of '{name}'"):
             self.hosts.setdefault(host)
             self.draft.add_host(host, name, self.file)
         for key, value in self._mapping(parts.get("vars", {}), f"vars of '{name}'").items():
             self.draft.set_group_variable(name, key, self._variable(value))
         for child in self._list(parts.get("children", []), f"children of '{name}'"):
-            self.draft.add_group(child)
+            self.draft.add_group(child, self.file)
             if name != self.implied:
                 self.draft.add_child(name, child, self.file, 0)
 

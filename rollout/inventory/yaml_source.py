@@ -32,7 +32,7 @@ class _Reader:
     def group(self, key: yaml.Node, node: yaml.Node) -> str:
         """Add one group and all that stands in it; return its name."""
         name = self._name(key, "a group's name")
-        self.draft.add_group(name)
+        self.draft.add_group(name, self.file, _line(key))
         for section_key, section in self._entries(node, f"group '{name}'"):
             section_name = self._name(section_key, f"a key of group '{name}'")
             if section_name not in SECTIONS:

@@ -26,6 +26,8 @@ Kind: TypeAlias = Literal["packages", "allocator"]
 Phase: TypeAlias = Literal["backup", "soak"]
 Order: TypeAlias = Literal["inventory", "reverse_inventory", "sorted", "reverse_sorted"]
 
+_NO_HOOKS = "are well formed, and no phase of this version runs them: take them out"
+
 
 def _words(entry: object) -> object:
     return tuple(shlex.split(entry)) if isinstance(entry, str) else entry
@@ -123,6 +125,9 @@ def load_playbook(path: Path) -> Playbook:
         playbook = Playbook.model_validate({name: part.value for name, part in parts.items()})
     except ValidationError as error:
         mistakes += mistakes_of(error, Playbook, lambda where: _place(where, parts, str(path)))
+    else:
+        # Nothing that was asked for is passed over: the phases of the engine run no hooks.
+        mistakes += [parts["hooks"].mistake("hooks", _NO_HOOKS)] if playbook.hooks != PlaybookHooks() else []
     if mistakes:
         raise ConfigProblem(sorted(mistakes, key=lambda mistake: mistake.line))
     playbook._file = path

@@ -53,7 +53,7 @@ def test_the_playbooks_that_ship_are_sound(name: str, changes: tuple[str, ...]) 
 
 
 def test_a_playbook_is_read_in_ansibles_words(tmp_path: Path) -> None:
-    """`serial` may be a number, a share or a list; `hosts` a pattern or a list of them; a hook a line or words."""
+    """`serial` may be a number, a share or a list; `hosts` a pattern or a list of them."""
     playbook = load_playbook(
         write(
             tmp_path,
@@ -67,14 +67,11 @@ order: reverse_sorted
 canary: 0
 phases: [soak]
 vars: {rollout_soak_seconds: 7}
-hooks:
-  drain: {command: "proxyctl drain 'the host'", timeout_seconds: 5}
 """,
         )
     )
     assert playbook.hosts == "replicas,db1,db2"
     assert playbook.policy == Policy(serial=(1, "25%"), max_fail_percentage=10, canary=0)
-    assert playbook.hooks.drain[0].command == ("proxyctl", "drain", "the host")
     assert playbook.in_order(["a", "c", "b"]) == ["c", "b", "a"]
     assert playbook.variables["rollout_soak_seconds"].line == 10
 
@@ -109,6 +106,10 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         ("- hosts: all\n  tasks: []\n", ":1: is a list of plays"),
         ("name: x\n", "changes: is missing"),
         ("name: x\nname: y\n", ":2: 'name' stands twice here"),
+        (
+            "name: x\nchanges: [packages]\nhooks: {drain: {command: 'a b'}}\n",
+            ":3: hooks: .* no phase of this version runs",
+        ),
     ],
 )
 def test_a_file_that_is_no_playbook_is_refused(tmp_path: Path, text: str, expected: str) -> None:

@@ -79,3 +79,13 @@ def test_a_mistake_on_the_command_line_ends_with_2(words: tuple[str, ...], capsy
     out, err = capsys.readouterr()
     assert out == ""
     assert "Traceback" not in err
+
+
+def test_what_a_file_says_reaches_the_terminal_without_control_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An inventory cannot paint the terminal through the complaint about it."""
+    file = tmp_path / "inventory.yml"
+    file.write_text('db: {hosts: {"d\\e[31mb": }}\n')
+    assert run(str(file)) == 2
+    assert "\x1b" not in capsys.readouterr().err

@@ -172,6 +172,7 @@ def test_all_mistakes_of_the_variables_are_told_at_once(tmp_path: Path) -> None:
         ("all:\n  hosts:\n    db[09:03]:\n", ":3: the range [09:03] of 'db[09:03]' runs backwards"),
         ("all:\n  hosts: [a, b]\n", ":2: hosts of group 'all' must be a mapping"),
         ("- hosts: all\n", ":1: is no inventory"),
+        ('db:\n  hosts:\n    "d\\e7b": \n', r":3: the name of the host 'd\x1b7b' has control characters"),
         ("all:\n  hosts:\n    101:\n", ":3: a host's name must be a text, found '101': put quotes around it"),
         ("a:\n  children:\n    b:\n      children:\n        a:\n", ":3: group 'b' would stand below itself"),
         ("all:\n  vars: {ansible_group_priority: high}\n", ":2: ansible_group_priority: must be a whole number"),
@@ -203,3 +204,40 @@ def test_a_file_that_is_no_text_is_refused_with_the_line(tmp_path: Path) -> None
     file = tmp_path / "inventory.yml"
     file.write_bytes(b"all:\n  hosts:\n    \xff:\n")
     assert complaint(str(file)) == f"{file}:3: is no UTF-8 text"
+
+
+def test_a_password_may_come_from_the_environment_or_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a program prints is the password; it is run once for all hosts, and shown nowhere."""
+    program = tmp_path / "ask"
+    program.write_text(f"#!/bin/sh\necho x >>{tmp_path}/calls\necho 'from a program'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("LOGIN_PASSWORD", "from the environment")
+    text = f"""
+all:
+  hosts: {{"db[1:3]": }}
+  vars:
+    rollout_password_from: {{env: LOGIN_PASSWORD}}
+    rollout_become_password_from: {{command: ["{program}"]}}
+"""
+    found = hosts(write(tmp_path, text))
+    assert {host.connection.password for host in found.values()} == {Secret("from the environment")}
+    assert {host.connection.become_password for host in found.values()} == {Secret("from a program")}
+    assert (tmp_path / "calls").read_text() == "x\n"
+    assert "from a program" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{env: NOT_SET_ANYWHERE}", "the environment variable NOT_SET_ANYWHERE is not set or empty"),
+        ("{command: [/bin/false]}", "the program /bin/false ended with exit status 1 and gave no password"),
+        ("{command: [/nowhere/ask]}", "the program /nowhere/ask cannot be run: No such file or directory"),
+        ("{}", "must have either `env` or `command`"),
+        ("{env: A, command: [b]}", "must have either `env` or `command`"),
+    ],
+)
+def test_a_password_that_cannot_be_had_is_a_mistake_with_its_line(tmp_path: Path, source: str, expected: str) -> None:
+    """No host is tried with no password where one was meant."""
+    text = f"all:\n  hosts: {{db1: }}\n  vars:\n    rollout_password_from: {source}\n"
+    path = write(tmp_path, text)
+    assert f"{path}:4: rollout_password_from: {expected}" in complaint(path)
