@@ -34,6 +34,8 @@ PATIENCE = "Seconds that a host may be out of reach while its change runs on, be
 @click.option("--check", is_flag=True, help="Show what would run; change nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the last run that was cut off.")
 @click.option("--skip-blocked", is_flag=True, help="Pass over blocked hosts instead of stopping at them.")
+@click.option("--pause-between", is_flag=True, help="Ask before each wave but the first.")
+@click.option("--stop-for-switchover", is_flag=True, help="Stop before a primary, so that it can be switched.")
 @click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
 @click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
 @click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
@@ -50,6 +52,8 @@ def command(
     check: bool,
     resume: bool,
     skip_blocked: bool,
+    pause_between: bool,
+    stop_for_switchover: bool,
     skip_backup: str,
     accept_no_rollback: bool,
     take_over_lock: str,
@@ -62,8 +66,9 @@ def command(
     """Run the saved plan: lock, backup, way back, change, proof. Asks once unless --yes."""
     folder = find_run(state, None, "apply") if resume else RunFolder(state / "runs" / new_run_id())
     plan = folder.plan() if resume else load_plan(plan_file or state / "plan.json")
-    if skip_blocked:
-        plan = plan.model_copy(update={"policy": plan.policy.model_copy(update={"skip_blocked": True})})
+    asked = {"skip_blocked": skip_blocked, "pause_between": pause_between, "stop_for_switchover": stop_for_switchover}
+    policy = plan.policy.model_copy(update={name: True for name, wanted in asked.items() if wanted})
+    plan = plan.model_copy(update={"policy": policy}).sealed()
     hosts = _hosts_of(plan, fleet)
     show(plan_table(plan)) if not as_json else None
     if check:
@@ -83,7 +88,7 @@ def command(
         run = OpenRun(folder, progress)
         try:
             run.keep_plan(plan)
-            result = apply_plan(plan, hosts, run, options, earlier=earlier)
+            result = apply_plan(plan, hosts, run, options, earlier=earlier, go_on=_go_on)
         finally:
             run.close()
     _tell(folder, result, as_json=as_json)
@@ -115,6 +120,11 @@ def _ask(hosts: dict[str, Host], *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise UsageProblem("there is no terminal to ask on", hint="Say --yes when the plan has been read.")
     click.confirm(f"Change {', '.join(hosts)} now?", abort=True)
+
+
+def _go_on(reason: str) -> bool:
+    """Ask a person whether the next wave may begin; without a terminal nobody can say yes."""
+    return sys.stdin.isatty() and click.confirm(f"{reason}. Go on?")
 
 
 def _tell(folder: RunFolder, result: RunResult, *, as_json: bool) -> None:

@@ -38,8 +38,9 @@ def take_back(run: HostRun, argument: str = "") -> Ended:
 
 
 def wait_for_change(run: HostRun) -> None:
-    """Wait for a do.sh that still runs on the host: nothing is taken back under its hands."""
+    """Wait for a do.sh that still runs on the host, and end its watcher: nothing is taken back under its hands."""
     attach(run, "do", timeout_seconds=CHANGE_LIMIT_SECONDS)
+    run.ask(f": >{run.here}/watch-{run.record_id}.stop").check("ending the watcher of the run")
 
 
 def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended, Seen | None]:

@@ -34,15 +34,33 @@ class RunResult:
     exit_code: int
 
 
+@dataclass(frozen=True)
+class Stop:
+    """Why a run ended before all its hosts were done, if it did, and whether the changed hosts are taken back."""
+
+    reason: str = ""
+    exit_code: int = 0
+    go_back: bool = False
+
+
 def identified(options: Options) -> Options:
     """Fill in who runs this, and where: it stands in locks and records."""
     return replace(options, operator=getpass.getuser(), controller=socket.gethostname())
 
 
 def apply_plan(
-    plan: Plan, hosts: Mapping[str, Host], run: OpenRun, options: Options, *, earlier: RunState | None = None
+    plan: Plan,
+    hosts: Mapping[str, Host],
+    run: OpenRun,
+    options: Options,
+    *,
+    earlier: RunState | None = None,
+    go_on: Callable[[str], bool] = lambda _reason: False,
 ) -> RunResult:
-    """Apply a plan to `hosts` (by name), or go on with what an `earlier` part of the same run left undone."""
+    """Apply a plan to `hosts` (by name), or go on with what an `earlier` part of the same run left undone.
+
+    `go_on` is asked where the policy wants a person's word between waves; without a person the run stops there.
+    """
     names = [name for wave in plan.waves for name in wave if name in hosts]
     known = earlier.hosts if earlier else {}
     outcomes = {name: Outcome(known[name].status) for name in names if name in known and _settled(known[name].status)}
@@ -56,10 +74,15 @@ def apply_plan(
         parts = {"plan": row, "kinds": kinds, "known": known.get(host.name), "phases": plan.playbook.phases}
         return _with_transport(run, host, options, apply_to, **parts)
 
-    stopped, code = _walk_all(plan, hosts, outcomes, run, work)
-    run.record("", "run_ended", stopped=stopped)
-    code = gravest([code, *(outcome.exit_code for outcome in outcomes.values())])
-    return RunResult(run.folder.run_id, outcomes, stopped, code)
+    stop = _walk_all(plan, hosts, outcomes, run, work, go_on=go_on)
+    code = gravest([stop.exit_code, *(outcome.exit_code for outcome in outcomes.values())])
+    if stop.go_back:
+        changed = [hosts[name] for name in reversed(names) if name in outcomes and outcomes[name].status == "changed"]
+        taken_back = [(host.name, _taken_back(run, host, options, run.folder.run_id)) for host in changed]
+        outcomes.update(taken_back)
+        code = gravest([code, *(outcome.exit_code for _, outcome in taken_back)])
+    run.record("", "run_ended", stopped=stop.reason)
+    return RunResult(run.folder.run_id, outcomes, stop.reason, code)
 
 
 def roll_back_hosts(
@@ -69,9 +92,7 @@ def roll_back_hosts(
     _start(run, "rollback", list(hosts), options, of=record_id)
 
     def work(host: Host) -> Outcome:
-        row = HostPlan(name=host.name, status="change")
-        kinds: tuple[Kind, ...] = ("packages", "allocator")
-        return _with_transport(run, host, options, roll_back, plan=row, kinds=kinds, record_id=record_id)
+        return _taken_back(run, host, options, record_id)
 
     outcomes = {name: _note(run, name, Outcome("blocked", why, exit_code=1)) for name, why in back.refused.items()}
     for wave in back.waves:
@@ -81,6 +102,12 @@ def roll_back_hosts(
         outcomes |= {name: _outcome(end, run) for name, end in run_on_all(now, work, len(wave)).items()}
     run.record("", "run_ended", stopped="")
     return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
+
+
+def _taken_back(run: OpenRun, host: Host, options: Options, record_id: str) -> Outcome:
+    row = HostPlan(name=host.name, status="change")
+    kinds: tuple[Kind, ...] = ("packages", "allocator")
+    return _with_transport(run, host, options, roll_back, plan=row, kinds=kinds, record_id=record_id)
 
 
 def plan_kinds(plan: Plan) -> tuple[Kind, ...]:
@@ -98,23 +125,30 @@ def _walk_all(
     outcomes: dict[str, Outcome],
     run: OpenRun,
     work: Callable[[Host], Outcome],
-) -> tuple[str, int]:
-    """Start what the policy says until nothing is left; return why it stopped early, and the exit code of that."""
+    *,
+    go_on: Callable[[str], bool],
+) -> Stop:
+    """Start what the policy says until nothing is left, or it says stop."""
     named = (tuple(name for name in wave if name in hosts) for wave in plan.waves)
     waves = tuple(wave for wave in named if wave)
     for name, outcome in _refused(plan, [name for wave in waves for name in wave], run).items():
         outcomes.setdefault(name, _note(run, name, outcome))
+    confirmed = 0
     while True:
         statuses = {name: outcome.status for name, outcome in outcomes.items()}
         closed = frozenset(name for name, outcome in outcomes.items() if outcome.gate_closed)
-        standing = Standing(waves, statuses, failed_gates=closed, constraints=plan.constraints())
+        standing = Standing(waves, statuses, failed_gates=closed, constraints=plan.constraints(), confirmed=confirmed)
         decision = judge(plan.policy, standing)
         for name, reason in decision.held_back.items():
             outcomes[name] = _note(run, name, Outcome("skipped", reason))
+        if decision.action == "pause" and go_on(decision.reason):
+            confirmed += 1
+            continue
         if decision.action != "continue":
-            return f"{decision.code}: {decision.reason}", StoppedByPolicy.exit_code
+            reason = f"{decision.code}: {decision.reason}"
+            return Stop(reason, StoppedByPolicy.exit_code, go_back=decision.action == "roll_back")
         if not decision.start:
-            return "", 0
+            return Stop()
         ended = run_on_all([hosts[name] for name in decision.start], work, len(decision.start))
         for name, end in ended.items():
             outcomes[name] = _outcome(end, run)

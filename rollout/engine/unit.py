@@ -1,10 +1,11 @@
 """The run's own scripts in units of their own on the host, found again after a broken connection or a reboot."""
 
+import time
 from dataclasses import dataclass
 from functools import partial
 
 from rollout.engine.steps import HostRun
-from rollout.errors import WrongState
+from rollout.errors import Unreachable, WrongState
 from rollout.printable import printable
 from rollout.remote.detached import Job, Progress, State, poll_detached, start_detached, wait_detached
 
@@ -31,7 +32,21 @@ def run_detached(run: HostRun, name: str, text: str, *, timeout_seconds: float) 
         progress = _wait(run, job, timeout_seconds)
         if progress.state is State.ENDED:
             return _ended(progress)
+        _until_settled(run)
     raise WrongState(run.name, f"{name} was begun {ATTEMPTS} times, and the host went down under it each time")
+
+
+def _until_settled(run: HostRun) -> None:
+    """Wait until a host that went down is up again, for as long as the operator's patience lasts.
+
+    On its way down it still answers for a while, and would take a new unit down with it.
+    """
+    deadline = time.monotonic() + run.options.patience_seconds
+    while time.monotonic() < deadline:
+        if run.ask("systemctl is-system-running || :").text.strip() in ("running", "degraded"):
+            return
+        time.sleep(1.0)
+    raise Unreachable(run.name, "the host did not come up again in time", hint="rollout apply --resume goes on later.")
 
 
 def start_only(run: HostRun, name: str, text: str) -> None:

@@ -35,7 +35,7 @@ def apply_to(run: HostRun) -> Outcome:
 
     Never raises for a fault of the host: the outcome says what it was, and so does the journal.
     """
-    began = bool(run.known and run.known.change_began)
+    began = bool(run.known and run.known.change_began and not run.known.finished)
     try:
         ready = _ready_again(run) if began else _until_the_change(run)
     except RolloutError as error:
@@ -65,6 +65,8 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
     with run.phase("lock"):
         lock.take(run)
     with _lock_back_on_failure(run):
+        if run.known and run.known.finished:
+            _begin_anew(run)
         with run.phase("probe"):
             facts = fresh_facts(run, refresh=True)
             stale = drifted(run.plan, facts, run.host, run.kinds)
@@ -84,6 +86,17 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
             prepare(run, unit)
             write_record(run, facts, unit)
     return Ready(kept_facts(run, "before"), unit)
+
+
+def _begin_anew(run: HostRun) -> None:
+    """Clear the record of an attempt of this run that was taken back, so that the host is tried once more.
+
+    Raises `WrongState` when that attempt left a change behind: it has to be taken back first.
+    """
+    text = f"cd {run.here} && if [ -e begun ] && [ ! -e undone ]; then exit 1; fi; find . -mindepth 1 -delete"
+    if not run.ask(text).ok:
+        hint = f"rollout rollback --host {run.name}, then a fresh plan"
+        raise WrongState(run.name, f"an earlier attempt left a change behind, see {run.here}", hint=hint)
 
 
 def _ready_again(run: HostRun) -> Ready:
