@@ -9,8 +9,9 @@ import click
 from rollout.cli.options import FleetOptions, fleet_options, json_option, select_hosts, state_option
 from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
-from rollout.cli.tables import outcome_table, plan_details, plan_table, show
+from rollout.cli.tables import outcome_table, plan_table, show, table
 from rollout.engine.loop import RunResult, apply_plan, identified
+from rollout.engine.rehearse import rehearse
 from rollout.engine.run_folder import OpenRun, RunFolder, find_run, new_run_id
 from rollout.engine.steps import Options
 from rollout.errors import StalePlan, UsageProblem
@@ -31,7 +32,7 @@ PATIENCE = "Seconds that a host may be out of reach while its change runs on, be
 @fleet_options
 @click.option("--plan", "plan_file", type=click.Path(dir_okay=False, path_type=Path), help="Instead of the last plan.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--check", is_flag=True, help="Show what would run; change nothing.")
+@click.option("--check", is_flag=True, help="Try all that preflight tries; change nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the last run that was cut off.")
 @click.option("--skip-blocked", is_flag=True, help="Pass over blocked hosts instead of stopping at them.")
 @click.option("--pause-between", is_flag=True, help="Ask before each wave but the first.")
@@ -70,11 +71,8 @@ def command(
     policy = plan.policy.model_copy(update={name: True for name, wanted in asked.items() if wanted})
     plan = plan.model_copy(update={"policy": policy}).sealed()
     hosts = _hosts_of(plan, fleet)
-    show(plan_table(plan)) if not as_json else None
-    if check:
-        click.echo(plan_details(plan))
-        return
-    _ask(hosts, yes=yes)
+    if not as_json:
+        show(plan_table(plan))
     options = identified(
         Options(
             skip_backup=skip_backup,
@@ -83,6 +81,9 @@ def command(
             patience_seconds=patience_seconds,
         )
     )
+    if check:
+        raise click.exceptions.Exit(_check(plan, hosts, options, as_json=as_json))
+    _ask(hosts, yes=yes)
     earlier = folder.state() if resume else None
     with Progress(quiet=no_progress or as_json, events=events) as progress:
         run = OpenRun(folder, progress)
@@ -120,6 +121,18 @@ def _ask(hosts: dict[str, Host], *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise UsageProblem("there is no terminal to ask on", hint="Say --yes when the plan has been read.")
     click.confirm(f"Change {', '.join(hosts)} now?", abort=True)
+
+
+def _check(plan: Plan, hosts: dict[str, Host], options: Options, *, as_json: bool) -> int:
+    """Try everything that preflight tries, show it, and return the exit code."""
+    tried = rehearse(plan, hosts, options, forks=len(hosts))
+    if as_json:
+        rows = [{"name": name, "preflight": [vars(entry) for entry in entries]} for name, entries in tried.items()]
+        click.echo(json.dumps({"schema": 1, "hosts": rows}, indent=1))
+    else:
+        lines = ((name, entry.id, entry.status, entry.seen) for name, entries in tried.items() for entry in entries)
+        show(table(("host", "tried", "came out", "seen"), lines))
+    return 1 if any(entry.status == "fail" for entries in tried.values() for entry in entries) else 0
 
 
 def _go_on(reason: str) -> bool:

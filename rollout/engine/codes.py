@@ -1,6 +1,8 @@
 """What each thing that preflight tries means when it fails, and what to do: texts of `rollout explain`."""
 
 PREFLIGHT: dict[str, str] = {
+    "plan": "The host no longer needs what was planned for it; make a fresh plan.",
+    "host": "The host could not be reached, or another run holds it; the message says which.",
     "lists": "Package lists were fetched into a private folder of the run, and apt complained. Mend the source.",
     "dpkg": "dpkg --audit names packages that are not whole. Mend them first.",
     "download": "The target packages could not be downloaded. The server was not stopped.",
