@@ -39,7 +39,7 @@ def test_one_host_goes_up_proves_it_and_comes_back(fleet: Rehearsal, product: Pr
     tables = table_checksums(fleet, "db1")
     product.plan()
     applied = product.run("apply", "--host", "db1", "--yes", "--json").json["hosts"][0]
-    assert applied["status"] == "changed"
+    assert applied["status"] == "changed", applied
     assert applied["restarts"] == 1
     assert 0 < applied["downtime_seconds"] < 300
 
@@ -58,6 +58,7 @@ def test_one_host_goes_up_proves_it_and_comes_back(fleet: Rehearsal, product: Pr
     assert acknowledged > 20
     assert {name: fleet.text(name, STATE) for name in others} == others
 
+    product.run("verify", str(fleet.inventory), "--host", "db1")
     fleet.text("db1", "systemctl stop rollout-demo-writer")
     taken_back = product.run("rollback", "--host", "db1", "--json").json["hosts"][0]
     assert taken_back["status"] == "rolled_back"
@@ -82,10 +83,15 @@ def test_undo_by_hand_on_the_host_needs_nothing_of_ours(fleet: Rehearsal, produc
     assert differences(before, snapshot(fleet, "db2")) == []
 
 
-def test_a_plan_changes_nothing(fleet: Rehearsal, product: Product) -> None:
-    """Not a file, not a mark, not a start of the unit; the package lists are fetched privately."""
+def test_a_plan_and_a_check_change_nothing(fleet: Rehearsal, product: Product) -> None:
+    """Not a file, not a mark, not a start of the unit; lists and packages are fetched privately and go again."""
+    fleet.dirty("db3")
+    fleet.text("db3", "mkdir -p -m 0700 /var/lib/rollout")
     before, state = snapshot(fleet, "db3"), fleet.text("db3", STATE)
     product.plan("--host", "db3")
+    tried = product.run("apply", "--check", "--json").json["hosts"][0]["preflight"]
+    assert {"download", "simulate", "new_binary", "preload"} <= {entry["id"] for entry in tried}
+    assert {entry["status"] for entry in tried} == {"pass"}
     after = snapshot(fleet, "db3")
     watched = ("/etc/", "/var/lib/dpkg/", "/var/lib/apt/", "/var/lib/rollout", "/usr/")
     changed = [key for key in {*before, *after} if before.get(key) != after.get(key) and key[1].startswith(watched)]

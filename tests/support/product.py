@@ -1,6 +1,7 @@
 """The product as a user runs it: the real program in a process of its own."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -32,13 +33,24 @@ class Product:
     def start(self, *words: str) -> "subprocess.Popen[str]":
         """Start a command and do not wait."""
         return subprocess.Popen(
-            self._command(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+            self._command(words),
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
         )
 
     def run(self, *words: str, expect: int | None = 0) -> Ran:
         """Run a command; a code other than `expect` (None: any) fails the test with all that was said."""
         done = subprocess.run(
-            self._command(words), capture_output=True, stdin=subprocess.DEVNULL, text=True, check=False, timeout=900
+            self._command(words),
+            env=self._environment,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            check=False,
+            timeout=900,
         )
         ran = Ran(done.returncode, done.stdout, done.stderr)
         if expect is not None:
@@ -50,5 +62,9 @@ class Product:
         """Plan without sampling."""
         return self.run("plan", str(self.inventory), "--sample", "0", *words, expect=expect)
 
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "ROLLOUT_STATE": str(self.state)}
+
     def _command(self, words: tuple[str, ...]) -> list[str]:
-        return [sys.executable, "-m", "rollout", words[0], "--state-dir", str(self.state), *words[1:]]
+        return [sys.executable, "-m", "rollout", *words]
