@@ -65,7 +65,7 @@ def _plan_row(row: HostPlan) -> list[object]:
         row.version.running or row.version.on_disk,
         row.version.target or "-",
         row.version.fix,
-        f"{allocator.running or '?'}{aim}",
+        f"{(allocator.running or '?').partition('-')[0]}{aim}",  # without jemalloc's commit
         row.restarts,
         f"{downtime.low:g} to {downtime.high:g} s" if downtime else "-",
     ]
