@@ -29,7 +29,8 @@ def load_report(run: RunFolder) -> Report:
     events = read(run.journal_path)
     state, plan = fold(events), _plan(run.path / "plan.json")
     about = state.about
-    hosts = tuple(_host(run, host, plan, events) for host in state.hosts.values())
+    by_host = _by_host(events)
+    hosts = tuple(_host(run, host, plan, by_host.get(host.name, ())) for host in state.hosts.values())
     return Report(
         run_id=state.run_id or run.run_id,
         kind=state.kind,
@@ -47,6 +48,13 @@ def load_report(run: RunFolder) -> Report:
         hosts=hosts,
         scripts=_scripts(plan, state),
     )
+
+
+def _by_host(events: Iterable[Event]) -> Mapping[str, list[Event]]:
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        found.setdefault(event.host, []).append(event)
+    return found
 
 
 def _plan(path: Path) -> Plan | None:
@@ -108,7 +116,7 @@ def _host(run: RunFolder, state: HostState, plan: Plan | None, events: Iterable[
         changes=tuple(_change(change) for change in row.changes),
         blockers=tuple(Note(entry.code, entry.message, meaning(entry.code)) for entry in row.blockers),
         warnings=tuple(Note(entry.code, entry.message, meaning(entry.code)) for entry in row.warnings),
-        spans=tuple(_spans(event for event in events if event.host == state.name)),
+        spans=tuple(_spans(events)),
         checks=checks,
         check_status=worst(checks),
     )
