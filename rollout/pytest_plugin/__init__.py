@@ -123,7 +123,7 @@ def _targets(config: pytest.Config) -> Targets:
     return config.stash[LOOKS].targets
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def rollout_host(request: pytest.FixtureRequest) -> Host:
     """The host under test as the inventory resolves it (`rollout.settings.Host`)."""
     followed = "_testinfra_host" in request.fixturenames
@@ -134,7 +134,7 @@ def rollout_host(request: pytest.FixtureRequest) -> Host:
     return targets.by_name[name].host
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def rollout_facts(request: pytest.FixtureRequest, rollout_host: Host) -> Facts:
     """The facts of the host under test; the probe is shared with the checks."""
     look = request.config.stash[LOOKS].look(rollout_host.name)
