@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rollout.cli.options import json_option, state_option
+from rollout.errors import UsageProblem
 from rollout.lab import fleet as lab
 from rollout.lab.base import upstream
 from rollout.lab.layout import MOST_HOSTS, Distro, Place, Topology
@@ -44,6 +45,7 @@ def command() -> None:
     type=click.Choice(list(SIZES)),
     help="How the hosts hang together.  [default: as it is, or standalone]",
 )
+@click.option("--hard", is_flag=True, help="Hosts that are hard to work with on purpose: --topology hard.")
 @click.option("--publish-fix", is_flag=True, help="Offer the newer release from the start.")
 @click.option("--writer/--no-writer", default=True, show_default=True, help="Insert rows on each host all the time.")
 @name_option
@@ -53,6 +55,7 @@ def up(
     hosts: int | None,
     distro: Distro | None,
     topology: Topology | None,
+    hard: bool,
     publish_fix: bool,
     writer: bool,
     name: str,
@@ -62,8 +65,11 @@ def up(
 
     Example: rollout lab up --hosts 3 --distro bookworm
     """
+    if hard and topology not in {None, "hard"}:
+        raise UsageProblem(f"--hard is a topology of its own, beside --topology {topology}", hint="give one of them")
+    shape: Topology | None = "hard" if hard else topology
     fleet = lab.up(
-        Place(state, name), hosts=hosts, distro=distro, topology=topology, writer=writer, publish=publish_fix, say=say
+        Place(state, name), hosts=hosts, distro=distro, topology=shape, writer=writer, publish=publish_fix, say=say
     )
     say(f"{fleet.record.hosts} hosts are up. Inventory: {fleet.inventory}")
 

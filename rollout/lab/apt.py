@@ -14,7 +14,7 @@ SIBLINGS = (
     *("libmariadb3", "mariadb-plugin-provider-bzip2", "mariadb-plugin-provider-lz4", "mariadb-plugin-provider-lzma"),
     *("mariadb-plugin-provider-lzo", "mariadb-plugin-provider-snappy"),
 )
-OFFERED = ("libjemalloc2", "rsync", "galera-4")
+OFFERED = ("libjemalloc2", "rsync", "galera-4", "fish", "locales")
 
 
 def sources(distro: Distro) -> str:

@@ -2,7 +2,6 @@
 
 import fcntl
 import hashlib
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rollout.errors import LabProblem
 from rollout.lab.apt import OFFERED, SIBLINGS, TreeApt, pinned, sources
+from rollout.lab.cgroups import end_all, groups_of_base
 from rollout.lab.layout import Distro, cache_folder
 from rollout.lab.repack import repack
 from rollout.lab.repository import index_of, write_index
@@ -124,6 +124,7 @@ def _locked(cache: Path, distro: Distro, say: Callable[[str], None]) -> Iterator
 def _make(distro: Distro, folder: Path, say: Callable[[str], None]) -> None:
     """Make the tree in a folder beside its place and move it there when all is done."""
     building = folder.with_name(folder.name + ".building")
+    end_all(groups_of_base(distro))  # of a run that was killed
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir()
     root = building / "root"
@@ -194,16 +195,24 @@ def _install(building: Path, record: BaseRecord) -> None:
     ):
         shutil.copy(FILES / name, root / place)
     (root / "usr/local/sbin/rollout-demo-writer").chmod(0o755)
-    _inside(root, repository, "setup.sh", pinned(SIBLINGS, record.old))
-    _inside(root, repository, "load.sh", [], stdin=(FILES / "demo.sql").read_bytes())
+    _inside(building, record, "setup.sh", pinned(SIBLINGS, record.old))
+    _inside(building, record, "load.sh", [], stdin=(FILES / "demo.sql").read_bytes())
     shutil.rmtree(repository)
 
 
-def _inside(root: Path, repository: Path, script: str, arguments: list[str], *, stdin: bytes = b"") -> None:
-    """Run one of our scripts in the tree, with namespaces and mounts of its own that go when it ends."""
+def _inside(building: Path, record: BaseRecord, script: str, arguments: list[str], *, stdin: bytes = b"") -> None:
+    """Run one of our scripts in the tree, with namespaces and groups of its own that go when it ends."""
+    groups = groups_of_base(record.distro)
+    for group in groups:
+        group.mkdir(exist_ok=True)
+    enter = "".join(f"echo $$ >{group}/cgroup.procs; " for group in groups)
     # nspawn wants to remove its propagation folder at the end, and refuses to do so on a disk.
     hide = 'mkdir -p /run/systemd; mount -t tmpfs tmpfs /run/systemd; exec systemd-nspawn "$@"'
-    words = [*APART, "sh", "-ec", hide, "sh", "--quiet", "--register=no", "--keep-unit", "--pipe"]
-    nspawn = [f"--machine=rollout-base-{os.getpid()}", f"--directory={root}", f"--bind-ro={repository}:/srv/repo"]
+    words = ["sh", "-ec", f'{enter}exec "$@"', "sh", *APART, "sh", "-ec", hide, "sh"]
+    nspawn = ["--quiet", "--register=no", "--keep-unit", "--pipe", f"--machine=rollout-base-{record.distro}"]
+    tree = [f"--directory={building / 'root'}", f"--bind-ro={building / 'repository'}:/srv/repo"]
     shell = ["/bin/sh", "-c", (FILES / script).read_text(), script, *arguments]
-    run([*words, *nspawn, *shell], doing=f"{script} in the base tree", stdin=stdin)
+    try:
+        run([*words, *nspawn, *tree, *shell], doing=f"{script} in the base tree", stdin=stdin)
+    finally:
+        end_all(groups)

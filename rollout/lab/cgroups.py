@@ -21,6 +21,11 @@ def groups_of(fleet: str, host: str = "") -> tuple[Path, ...]:
     return tuple(top / f"rollout-lab-{fleet}" / host for top in hierarchies())
 
 
+def groups_of_base(distro: str) -> tuple[Path, ...]:
+    """Return the control groups in which a base tree is made; nspawn would leave its own beside the caller's."""
+    return tuple(top / f"rollout-base-{distro}" for top in hierarchies())
+
+
 def processes(groups: tuple[Path, ...]) -> set[int]:
     """Return the ids of all processes in these groups and below."""
     # os.walk passes over groups that go while it walks, as those of a booting host do; Path.rglob raises.

@@ -13,7 +13,19 @@ from rollout.lab import ledger
 from rollout.lab.base import Base, base_folder, base_for, load
 from rollout.lab.cgroups import end_all, groups_of
 from rollout.lab.inventory_file import host_value, ssh_words, write_inventory, write_known_hosts
-from rollout.lab.layout import Distro, FleetRecord, Place, Topology, Wiring, bridge_name, check_name, wiring
+from rollout.lab.layout import (
+    Distro,
+    FleetRecord,
+    Place,
+    Topology,
+    Wiring,
+    bridge_name,
+    cache_folder,
+    check_folder,
+    check_name,
+    controller_address,
+    wiring,
+)
 from rollout.lab.limits import check_machine, check_room
 from rollout.lab.machine import Machine
 from rollout.lab.profile import HostProfile, with_sources_reset
@@ -47,7 +59,11 @@ class Fleet:
     @property
     def machines(self) -> tuple[Machine, ...]:
         """All hosts, db1 first."""
-        return tuple(Machine(self.place, wire, self.base.root) for wire in self.wires)
+        controller = controller_address(self.record.subnet)
+        return tuple(
+            Machine(self.place, wire, self.base.root, unanswered=controller if profile.bastion else "-")
+            for wire, profile in zip(self.wires, self.profiles, strict=True)
+        )
 
     @property
     def profiles(self) -> tuple[HostProfile, ...]:
@@ -79,7 +95,8 @@ class Fleet:
 
     def ssh(self, name: str) -> list[str]:
         """Return the command line of ssh to one host."""
-        return ssh_words(self.place, self.machine(name).wiring)
+        wire = self.machine(name).wiring
+        return ssh_words(self.place, wire, self.profiles[self.wires.index(wire)])
 
     def shell(self, name: str, script: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
         """Run a script as root inside a host without SSH: it works with the network cut and sshd stopped."""
@@ -161,6 +178,8 @@ def up(
     """
     check_name(place.name)
     check_machine()
+    for folder in (place.folder, cache_folder()):
+        check_folder(folder)
     record = _wanted(place, hosts, distro, topology, writer)
     made = (record.base / "base.json").is_file()
     fleet = Fleet(place, record, load(record.base) if made else base_for(record.distro, say))
@@ -229,7 +248,10 @@ def _prepare(fleet: Fleet) -> None:
     bridge = bridge_name(record.subnet)
     if not succeeds(["ip", "link", "show", bridge]):
         run(["ip", "link", "add", bridge, "type", "bridge"], doing="making the bridge")
-    run(["ip", "address", "replace", f"10.77.{record.subnet}.1/24", "dev", bridge], doing="addressing the bridge")
+    run(
+        ["ip", "address", "replace", f"{controller_address(record.subnet)}/24", "dev", bridge],
+        doing="addressing the bridge",
+    )
     run(["ip", "link", "set", bridge, "up"], doing="starting the bridge")
 
 

@@ -1,5 +1,6 @@
 """The inventory and the known_hosts file that a fleet writes for `rollout`, for Ansible and for ssh."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from rollout.lab.base import BaseRecord, series, upstream
 from rollout.lab.layout import Place, Wiring
 from rollout.lab.profile import HostProfile
 from rollout.lab.seed import host_key
-from rollout.settings import Connection, FixRelease, Host, Settings
+from rollout.settings import Connection, FixRelease, Host, Secret, Settings
 from rollout.versions import FIX_RELEASES, parse_upstream
 
 USER = "admin"
@@ -27,7 +28,7 @@ def write_inventory(place: Place, fleet: Sequence[Wiring], profiles: Sequence[Ho
     fix = fix_releases(base)
     groups: dict[str, dict[str, dict[str, dict[str, str]]]] = {}
     for host, profile in zip(fleet, profiles, strict=True):
-        groups.setdefault(profile.group, {"hosts": {}})["hosts"][host.host] = {"ansible_host": host.address}
+        groups.setdefault(profile.group, {"hosts": {}})["hosts"][host.host] = _variables(host, profile)
     content = {
         "all": {
             "vars": {
@@ -45,6 +46,16 @@ def write_inventory(place: Place, fleet: Sequence[Wiring], profiles: Sequence[Ho
     place.inventory.write_text(head + yaml.safe_dump(content, sort_keys=False, width=1000))
 
 
+def _variables(host: Wiring, profile: HostProfile) -> dict[str, str]:
+    """Return the connection variables in which a host differs from the others."""
+    variables = {"ansible_host": host.address}
+    if profile.become_password:
+        variables["ansible_become_password"] = profile.become_password
+    if profile.bastion:
+        variables["ansible_ssh_extra_args"] = f"-o ProxyJump={USER}@{profile.bastion}"
+    return variables
+
+
 def fix_releases(base: BaseRecord) -> dict[str, FixRelease]:
     """Return the release to go to; where it carries no fix it is a rehearsal, and nothing is promised for speed."""
     version, known = upstream(base.new), FIX_RELEASES.get(series(base.new))
@@ -59,15 +70,21 @@ def host_value(place: Place, host: Wiring, profile: HostProfile, base: BaseRecor
         user=USER,
         private_key_file=place.key.absolute(),
         become=True,
+        become_password=Secret(profile.become_password) if profile.become_password else None,
+        proxy_jump=f"{USER}@{profile.bastion}" if profile.bastion else None,
         known_hosts_file=place.known_hosts.absolute(),
     )
     settings = Settings(fix_releases=fix_releases(base), soak_seconds=SOAK_SECONDS)
     return Host(name=host.host, connection=connection, settings=settings, groups=("all", "databases", profile.group))
 
 
-def ssh_words(place: Place, host: Wiring) -> list[str]:
+def ssh_words(place: Place, host: Wiring, profile: HostProfile) -> list[str]:
     """Return the command line that opens a shell on a host."""
-    return ["ssh", *_ssh_options(place.known_hosts), "-i", str(place.key), f"{USER}@{host.address}"]
+    words = ["ssh", *_ssh_options(place.known_hosts), "-i", str(place.key.absolute())]
+    if profile.bastion:
+        hop = [*words, "-W", "%h:%p", f"{USER}@{profile.bastion}"]
+        words += ["-o", f"ProxyCommand={shlex.join(hop)}"]
+    return [*words, f"{USER}@{host.address}"]
 
 
 def _ssh_options(known_hosts: Path) -> list[str]:

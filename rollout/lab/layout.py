@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from rollout.errors import UsageProblem
 
 Distro = Literal["bookworm", "trixie"]
-Topology = Literal["standalone", "replication", "galera", "mixed"]
+Topology = Literal["standalone", "replication", "galera", "mixed", "hard"]
 NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
+UNNAMEABLE = re.compile(r"[\s:,\\'\"]")
 FIRST_HOST = 11  # the addresses below are the controller's and a reserve
 MOST_HOSTS = 200
 
@@ -31,6 +32,15 @@ def check_name(name: str) -> str:
         f"{name!r} cannot be the name of a fleet",
         hint="a name starts with a lower-case letter and has at most 20 lower-case letters, digits and hyphens",
     )
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `UsageProblem` when the options of mount, nspawn or ssh could not name `folder`."""
+    if bad := UNNAMEABLE.search(str(folder)):
+        raise UsageProblem(
+            f"the folder {folder} has {bad[0]!r} in its name, which options of mount, nspawn and ssh cannot hold",
+            hint="choose another with --state-dir, or with XDG_CACHE_HOME for the base trees",
+        )
 
 
 def preferred_subnet(name: str) -> int:
@@ -110,6 +120,11 @@ class Wiring:
 def bridge_name(subnet: int) -> str:
     """Return the name of the bridge of a subnet; link names hold 15 bytes at most."""
     return f"rlab{subnet}"
+
+
+def controller_address(subnet: int) -> str:
+    """Return the address that this machine has in a subnet."""
+    return f"10.77.{subnet}.1"
 
 
 def wiring(record: FleetRecord, index: int) -> Wiring:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -22,11 +21,12 @@ ENVIRONMENT = ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 @dataclass(frozen=True)
 class Machine:
-    """A host of the fleet at `place`, standing on the base tree `base`."""
+    """A host of the fleet at `place`, standing on the base tree `base`. The address `unanswered` gets no answer."""
 
     place: Place
     wiring: Wiring
     base: Path
+    unanswered: str = "-"
 
     @property
     def folder(self) -> Path:
@@ -53,16 +53,17 @@ class Machine:
         apart = ["setsid", "--fork", "unshare", "--mount", "--net", "--propagation=private", "sh", FILES / "boot.sh"]
         wire = self.wiring
         names = [wire.machine, wire.host, self.folder, self.base, f"{wire.address}/24", wire.mac, wire.link]
-        return [str(word) for word in (*apart, *names, os.getpid(), wire.bridge, self.place.repository, *self.groups)]
+        more = [os.getpid(), wire.bridge, self.place.repository, self.unanswered, *self.groups]
+        return [str(word) for word in (*apart, *names, *more)]
 
     def leader(self) -> int | None:
         """Return the id of the host's systemd as this machine sees it, None while there is none."""
         return next((pid for pid in sorted(processes(self.groups)) if _is_first(pid)), None)
 
     def wait(self, *, seconds: float = START_SECONDS) -> None:
-        """Wait until systemd has started everything and sshd greets; raises `LabProblem` with the console's end."""
+        """Wait until systemd has started everything, sshd too; raises `LabProblem` with the console's end."""
         deadline = time.monotonic() + seconds
-        while not (self._settled() and self._greets()):
+        while not self._settled():
             started = (self.folder / "keeper.pid").exists()
             if time.monotonic() > deadline or (started and not processes(self.groups)):
                 raise LabProblem(f"{self.wiring.host} did not come up", hint=self._console())
@@ -74,13 +75,6 @@ class Machine:
             return False
         state = self.shell("systemctl is-system-running").stdout.strip()
         return state in {b"running", b"degraded"}
-
-    def _greets(self) -> bool:
-        try:
-            with socket.create_connection((self.wiring.address, 22), timeout=1) as connection:
-                return connection.recv(4) == b"SSH-"
-        except OSError:
-            return False
 
     def shell(self, script: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
         """Run `script` as root inside the host without SSH and without its network; raises `LabProblem` when down."""

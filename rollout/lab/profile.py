@@ -11,6 +11,8 @@ class HostProfile:
     `files` are laid over the base tree (path without leading slash -> text). `join` is a script that the host runs
     as root once after its first boot and after each reset, when those before it are up. `source` names the host
     that it replicates from: when that one is reset this one has to be, too. `writer` starts the demo's writer.
+    `become_password` is what sudo asks for, empty when it asks for none; `bastion` is the address through which
+    alone the host can be reached, empty when it answers the controller.
     """
 
     group: str = "standalone"
@@ -19,6 +21,8 @@ class HostProfile:
     files: Mapping[str, str] = field(default_factory=dict)
     join: str = ""
     source: str = ""
+    become_password: str = ""
+    bastion: str = ""
 
 
 def with_sources_reset(names: set[str], profiles: Mapping[str, HostProfile]) -> set[str]:

@@ -1,15 +1,15 @@
-"""How the hosts of a fleet hang together: alone, as a replication tree, as a Galera cluster, or all of these."""
+"""How the hosts of a fleet hang together: alone, in a replication tree, in a cluster, mixed, or hard to reach."""
 
 import shlex
 from collections.abc import Sequence
 
+from rollout.lab.hard import KINDS, PASSWORD, hard
 from rollout.lab.layout import Topology, Wiring
 from rollout.lab.profile import HostProfile
 from rollout.lab.tools import FILES
 
 # How many hosts a topology has; None: as many as are asked for.
-SIZES: dict[Topology, int | None] = {"standalone": None, "replication": 4, "galera": 3, "mixed": 9}
-PASSWORD = "rehearsal only"  # noqa: S105 - of a user that exists inside the fleet's own network only
+SIZES: dict[Topology, int | None] = {"standalone": None, "replication": 4, "galera": 3, "mixed": 9, "hard": len(KINDS)}
 OPTIONS = "etc/mysql/mariadb.conf.d/91-topology.cnf"
 # The place in the tree from which each replica replicates: two on the primary, one on the first replica.
 SOURCES = (None, 0, 0, 1)
@@ -23,6 +23,8 @@ def profiles(topology: Topology, wires: Sequence[Wiring], *, writer: bool) -> tu
         return _cluster(wires, writer)
     if topology == "mixed":
         return (*_alone(wires[:2], writer), *_tree(wires[2:6], writer), *_cluster(wires[6:], writer))
+    if topology == "hard":
+        return hard(wires)
     return _alone(wires, writer)
 
 

@@ -1,12 +1,13 @@
 # The keeper of one rehearsal host: makes its namespaces, boots it, and boots it again when it reboots.
 # Started by `unshare --mount --net`; every mount and link made here goes when the last process of the host goes.
 # Arguments: machine name, host name, folder of the host, base tree, address, hardware address, link on the
-# controller's side, process whose network namespace is the controller's, bridge, package repository, control groups.
+# controller's side, process whose network namespace is the controller's, bridge, package repository,
+# an address that gets no answer (or `-`), control groups.
 set -eu
 machine=$1 host=$2 folder=$3 base=$4 address=$5 mac=$6 link=$7 controller=$8 bridge=$9
 shift 9
-repository=$1
-shift
+repository=$1 unanswered=$2
+shift 2
 for group in "$@"; do
     mkdir -p "$group"
     echo $$ >"$group/cgroup.procs"
@@ -24,6 +25,7 @@ ip link add eth0 address "$mac" type veth peer name "$link" netns "$controller"
 nsenter --target "$controller" --net ip link set "$link" master "$bridge" up
 ip address add "$address" dev eth0
 ip link set eth0 up
+[ "$unanswered" = - ] || ip route add blackhole "$unanswered"
 
 # With --keep-unit nspawn ends with 133 when the host asked for a reboot.
 status=133

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rollout.errors import UsageProblem
-from rollout.lab.layout import MOST_HOSTS, FleetRecord, check_name, preferred_subnet, wiring
+from rollout.lab.layout import MOST_HOSTS, FleetRecord, check_folder, check_name, preferred_subnet, wiring
 
 RECORD = FleetRecord(name="lab", distro="bookworm", subnet=254, hosts=MOST_HOSTS, writer=True, base=Path("/base"))
 LINK_NAME_BYTES = 15  # IFNAMSIZ of linux/if.h is 16, with the closing zero
@@ -16,6 +16,18 @@ def test_a_name_that_cannot_be_a_folder_or_link_is_refused(name: str) -> None:
     """A name that would break a path, a link or a mount option is refused in one sentence."""
     with pytest.raises(UsageProblem, match="cannot be the name of a fleet"):
         check_name(name)
+
+
+@pytest.mark.parametrize("folder", ["/a b", "/a:b", "/a,b", "/a\\b", "/it's"])
+def test_a_folder_that_an_option_cannot_hold_is_refused(folder: str) -> None:
+    """The sentence names the folder and the character."""
+    with pytest.raises(UsageProblem, match="cannot hold"):
+        check_folder(Path(folder))
+
+
+def test_a_folder_with_letters_of_any_language_is_taken() -> None:
+    """Only what separates or quotes is in the way."""
+    check_folder(Path("/home/Живка/projects/rollout-1.0_x/.rollout"))
 
 
 def test_the_last_host_of_the_largest_fleet_has_valid_names() -> None:

@@ -22,6 +22,7 @@ def wires(count: int) -> list[Wiring]:
         ("replication", {"replication": 4}, 1),
         ("galera", {"galera": 3}, 1),
         ("mixed", {"standalone": 2, "replication": 4, "galera": 3}, 4),
+        ("hard", {"hard": 10}, 0),
     ],
 )
 def test_each_topology_has_its_hosts_and_writes_where_writing_is_allowed(
