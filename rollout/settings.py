@@ -35,7 +35,7 @@ class FixRelease(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    version: str = Field(description="upstream version, such as 11.8.10")
+    version: str = Field(description="upstream version, such as 11.8.10", pattern=r"^\d+\.\d+\.\d+([+~-].*)?$")
     carries_lru_fix: bool = True
 
 

@@ -91,3 +91,20 @@ def test_a_spoiled_recording_is_refused(
     assert str(file) in told
     assert complaint in told
     assert "Traceback" not in told
+
+
+def test_a_fix_release_that_is_no_release_is_a_mistake_of_the_inventory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table of fix releases takes three numbers; anything else is named with file and path before any host."""
+    prepare_recording(tmp_path)
+    write_recording(tmp_path, {"db1": recorded("probe.out")})
+    inventory = tmp_path / "inventory.yml"
+    wrong = '    rollout_fix_releases: {"11.8": {version: latest}}\n'
+    inventory.write_text(inventory.read_text().replace("  vars:\n", f"  vars:\n{wrong}"))
+    with pytest.raises(SystemExit) as ended:
+        main(["facts", str(tmp_path)])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert "inventory.yml:4" in told
+    assert "Traceback" not in told
