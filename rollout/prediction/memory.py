@@ -79,7 +79,7 @@ def _against(held: int, whole: int, facts: Facts, settings: Settings) -> Iterato
         yield Note("pool_dominates", f"the buffer pool of {shown_bytes(pool)} is nearly all of the server's memory")
     if _thp_always(facts):
         yield Note("thp_always", "transparent_hugepage is always: with jemalloc the memory in use may even grow")
-    if "background_thread:true" not in settings.malloc_conf:
+    if held >= _NOTICEABLE_BYTES and "background_thread:true" not in settings.malloc_conf:
         yield Note("decay_idle", "without background_thread:true an idle server gives back little of what it freed")
     swapped = known_or(facts.memory.swap_bytes, 0)
     if swapped:
