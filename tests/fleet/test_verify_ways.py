@@ -5,11 +5,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from junitparser import Failure, JUnitXml, Skipped
 
+from rollout.facts.unknown import Unknown
 from rollout.lab.rehearsal import Rehearsal
+from rollout.remote import open_transport
+from rollout.remote.probing import look_at
 
 NAME = "db1"
 Verdicts = Mapping[str, str]
@@ -76,3 +81,28 @@ def test_testinfras_host_goes_through_the_inventory(fleet: Rehearsal, tmp_path: 
     )
     assert ended.returncode == 0, ended.stdout
     assert "3 passed" in ended.stdout
+
+
+def test_watch_ends_when_the_host_is_healthy_again(fleet: Rehearsal, tmp_path: Path) -> None:
+    """A server that is stopped and comes back while the command watches ends it with 0."""
+    fleet.dirty(NAME)
+    fleet.text(NAME, "systemctl stop mariadb.socket mariadb; systemd-run --on-active=8 systemctl start mariadb")
+    words = ["rollout", "verify", str(fleet.inventory), "--host", NAME, "--playbook", "lru-fix", "--watch"]
+    ended = subprocess.run([sys.executable, "-m", *words], check=False, cwd=tmp_path, capture_output=True, text=True)
+    assert "looking again" in ended.stderr
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_monitoring_is_looked_for_where_the_inventory_says(fleet: Rehearsal) -> None:
+    """A dashboard at a path with a blank is named; a path that is not there makes the answer unknown, never none."""
+    host = fleet.dirty(NAME)
+    fleet.text(NAME, "mkdir -p '/srv/our dashboards'; echo innodb_pages_made_young >'/srv/our dashboards/pool.json'")
+    for path, found in (("/srv/our dashboards", ("/srv/our dashboards/pool.json",)), ("/srv/missing", None)):
+        settings = host.settings.model_copy(update={"monitoring_paths": (path,)})
+        with closing(open_transport(host)) as transport:
+            seen = look_at(transport, replace(host, settings=settings)).facts.trail.monitoring
+        if found is None:
+            assert isinstance(seen, Unknown)
+            assert "/srv/missing does not exist" in seen.reason
+        else:
+            assert seen == found
