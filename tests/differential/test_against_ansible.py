@@ -24,6 +24,14 @@ HERE = Path(__file__).parent
 CASES = yaml.safe_load((HERE / "inventory_cases.yml").read_text())
 PATTERNS = yaml.safe_load((HERE / "pattern_cases.yml").read_text())
 IDS = [case["name"] for case in CASES]
+SECRETS = [
+    "simple",
+    "größer als ASCII: 日本 🐬",
+    "sixteen bytes ok",
+    "two\nlines\n",
+    "{{ braces }} 'quotes' \"more\"",
+    "x" * 5000,
+]
 UNDEFINED = "(undefined)"
 
 
@@ -94,6 +102,9 @@ def commands_for(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"values {number}", {"program": "ansible", "words": [hosts, *words, *local], "folder": here}
     here = str(folder / str(len(CASES)))
     words = [*(word for source in sources(PATTERNS) for word in ("-i", source)), "--", *PATTERNS["patterns"]]
+    for number, text in enumerate(SECRETS):
+        words_of_vault = ["encrypt_string", "--vault-id", f"label{number}@pw", text]
+        yield f"secret {number}", {"program": "ansible-vault", "words": words_of_vault, "folder": here}
     yield "patterns", {"program": "list-hosts", "words": words, "folder": here}
 
 
@@ -160,6 +171,14 @@ def test_hosts_of_a_pattern_and_their_order_are_those_of_ansible(
     inventory = ours(ansible.folder / str(len(CASES)), PATTERNS, monkeypatch)
     pattern = PATTERNS["patterns"][number]
     assert select(inventory, split_terms(pattern)) == json.loads(ansible.out("patterns"))[pattern]
+
+
+@pytest.mark.parametrize("number", range(len(SECRETS)))
+def test_what_the_real_vault_encrypts_is_decrypted(ansible: Ansible, number: int) -> None:
+    """Freshly made by `ansible-vault encrypt_string`, with an id, a new salt and a password from a file."""
+    passwords = vault_of([str(ansible.folder / "0" / "pw")], [], None)
+    _, envelope = ansible.out(f"secret {number}").split("|", 1)
+    assert passwords.decrypt(envelope) == SECRETS[number]
 
 
 def test_enough_was_compared() -> None:
