@@ -67,6 +67,10 @@ NOTES: dict[str, str] = {
         "There was one probe, so rates are means since the start of the server: busy hours are higher. The range is "
         "widened by a factor of three. Use --sample."
     ),
+    "fitted": (
+        "The simulator was fitted to the rates of this host and reproduces them: the hit ratio after the change "
+        "and the moves that no counter shows come from it."
+    ),
     "bad_fit": "The simulated workload does not reproduce the observed miss and promotion rates, so it is not used.",
     "hit_ratio_falls": "On the fitted workload the fix keeps fewer of the pages that are read again than now.",
     # Memory

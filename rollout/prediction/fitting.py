@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from rollout.facts.model import Facts
+from rollout.prediction.contention import evicts
 from rollout.prediction.fit import Fitted, fit
 from rollout.prediction.live import policy_of, predict
 from rollout.prediction.model import Note, Prediction
@@ -39,9 +40,11 @@ def fit_host(first: Facts, second: Facts | None, settings: Settings) -> Fitted |
 def predict_fitted(host: Probed) -> Prediction:
     """Fit one host where that can bear on its prediction, and predict it.
 
-    Only a host that gets the fix is fitted: for all others the policy stays as it is.
+    Only a host that gets the fix is fitted, since for all others the policy stays as it is, and only where pages have
+    to leave the pool, since else the policy has no say in what is cached.
     """
-    found = fit_host(host.first, host.second, host.settings) if host.fix == "available" else None
+    bears = host.fix == "available" and evicts((host.second or host.first).pool)
+    found = fit_host(host.first, host.second, host.settings) if bears else None
     if not isinstance(found, Fitted):
         return predict(host.first, host.second, fix=host.fix, settings=host.settings)
     fitted = replace(found, summary=replace(found.summary, what_if=what_if(found)))

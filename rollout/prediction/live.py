@@ -8,7 +8,7 @@ from rollout.prediction.contention import Contention, Load, contention, evicts, 
 from rollout.prediction.fit import Fitted
 from rollout.prediction.measured import hit_ratio
 from rollout.prediction.memory import memory_forecast
-from rollout.prediction.model import NowAfter, Prediction
+from rollout.prediction.model import Note, NowAfter, Prediction
 from rollout.prediction.mutex_cost import ASSUMED
 from rollout.prediction.ranges import Range
 from rollout.prediction.rates import Rates, rates
@@ -43,7 +43,7 @@ def predict(
     return Prediction(
         host=first.host,
         verdict=main.verdict,
-        reasons=(*main.reasons, *other.reasons),
+        reasons=(*main.reasons, *_goodness(good), *other.reasons),
         driver=found.driver if found else "facts",
         mutex_utilisation=found.utilisation if found else None,
         capacity_ratio=_capacity(found, fix),
@@ -55,6 +55,18 @@ def predict(
         warnings=tuple(cautions(last, seen, fix, backup)),
         fit=fitted.summary if fitted else None,
     )
+
+
+def _goodness(good: Fitted | None) -> tuple[Note, ...]:
+    """Show how well the fit reproduces what was observed; a bad one is a reason of its own."""
+    if good is None:
+        return ()
+    summary = good.summary
+    message = (
+        f"the fitted workload misses {summary.fitted_miss_ratio:.2%} of the reads for "
+        f"{summary.observed_miss_ratio:.2%} observed, and promotes {summary.fitted_promotion_ratio:.2%} for {summary.observed_promotion_ratio:.2%}"
+    )
+    return (Note("fitted", message),)
 
 
 def _load(seen: Rates, facts: Facts, policy: RunningPolicy | None, good: Fitted | None) -> Load | None:

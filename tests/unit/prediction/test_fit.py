@@ -119,6 +119,16 @@ def test_what_if_is_shown_for_a_good_fit(case: tuple[float, Fitted]) -> None:
     assert figures["policy never-promote"].promotions_per_read == 0
 
 
+def test_how_good_the_fit_is_stands_among_the_reasons() -> None:
+    """Observed and fitted ratios are shown, and the hit ratio after the change comes from the fit."""
+    found = fit(seen(served(reading(7_000, 0.0)), 18_000))
+    full = [hosts.with_facts(each, pool={"pages_free": 900}) for each in hosts.large_in_memory()]
+    prediction = predict(*full, fix="available", settings=Settings(), fitted=found)
+    shown = {note.code: note.message for note in prediction.reasons}["fitted"]
+    assert f"{found.summary.observed_miss_ratio:.2%} observed" in shown
+    assert prediction.hit_ratio.after is not None
+
+
 def test_hosts_are_fitted_side_by_side_in_their_order() -> None:
     """Only hosts that get the fix are fitted; the rest is predicted as it is."""
     both = [Probed(*pair, "available", Settings()) for pair in (hosts.idle(), hosts.large_in_memory())]
