@@ -64,7 +64,8 @@ def _goodness(good: Fitted | None) -> tuple[Note, ...]:
     summary = good.summary
     message = (
         f"the fitted workload misses {summary.fitted_miss_ratio:.2%} of the reads for "
-        f"{summary.observed_miss_ratio:.2%} observed, and promotes {summary.fitted_promotion_ratio:.2%} for {summary.observed_promotion_ratio:.2%}"
+        f"{summary.observed_miss_ratio:.2%} observed, "
+        f"and promotes {summary.fitted_promotion_ratio:.2%} for {summary.observed_promotion_ratio:.2%}"
     )
     return (Note("fitted", message),)
 
