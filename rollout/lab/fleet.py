@@ -209,9 +209,9 @@ def _wanted(
             hint=f"`rollout lab down --name {place.name}` first, or give the new one another --name",
         )
     base = there.base if there and there.base.is_dir() else base_folder(kind)
-    place.folder.mkdir(parents=True, exist_ok=True)
     check_room(count - (there.hosts if there else 0), folder=place.folder, with_base=not base.is_dir())
     subnet = ledger.claim(place, count)
+    place.folder.mkdir(parents=True, exist_ok=True)
     record = FleetRecord(
         name=place.name, distro=kind, topology=shape, subnet=subnet, hosts=count, writer=writer, base=base
     )

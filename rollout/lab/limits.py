@@ -49,11 +49,15 @@ def check_machine() -> None:
 
 
 def check_room(hosts: int, *, folder: Path, with_base: bool) -> None:
-    """Raise `UsageProblem` with the arithmetic when memory, disk or tasks do not suffice for `hosts` more hosts."""
+    """Raise `UsageProblem` with the arithmetic when memory, disk or tasks do not suffice for `hosts` more hosts.
+
+    `folder` is where they will lie; it need not be there yet.
+    """
+    there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
     disk = hosts * HOST_DISK_BYTES + (BASE_DISK_BYTES if with_base else 0)
     for what, need, have in (
         ("MiB of memory", hosts * HOST_MEMORY_BYTES >> 20, _available_memory_bytes() >> 20),
-        ("MiB of disk", disk >> 20, shutil.disk_usage(folder).free >> 20),
+        ("MiB of disk", disk >> 20, shutil.disk_usage(there).free >> 20),
         ("tasks", hosts * HOST_TASKS, _free_tasks()),
     ):
         if need > have:

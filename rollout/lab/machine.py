@@ -13,7 +13,7 @@ from rollout.lab.cgroups import end_all, groups_of, processes
 from rollout.lab.layout import Place, Wiring
 from rollout.lab.tools import FILES, run, succeeds
 
-START_SECONDS = 180.0  # three seconds on an idle machine; a busy one may take its time
+START_SECONDS = 180.0  # three on an idle machine; a busy one may take its time
 JOINED = "/var/lib/rollout-lab-joined"
 DISCARDED = "discarded-"
 ENVIRONMENT = ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/root")

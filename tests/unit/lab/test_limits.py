@@ -44,8 +44,9 @@ def test_too_many_hosts_are_refused_with_the_arithmetic(
     with pytest.raises(
         UsageProblem, match=rf"3 hosts need \d+ {what} \(\d+ each\), and this machine has \d+ left"
     ) as no:
-        limits.check_room(3, folder=tmp_path, with_base=False)
+        limits.check_room(3, folder=tmp_path / "not" / "made", with_base=False)
     assert no.value.hint == "2 hosts would fit"
+    assert not list(tmp_path.iterdir())
 
 
 def test_room_for_no_more_hosts_is_always_there(tmp_path: Path) -> None:
