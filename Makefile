@@ -11,7 +11,7 @@ INSTALL = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dpkg -s 
   { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(1); }; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help venv debian debian-test demo test lint format unit ansible-test lab-test page-test bench clean
+.PHONY: help venv debian debian-test fault-test demo test lint format unit ansible-test lab-test page-test bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -61,10 +61,13 @@ format: venv ## let ruff format and mend what it can
 	$(BIN)/ruff format .
 
 unit: venv debian-test ## tests of pure code, seconds
-	$(BIN)/pytest tests/unit -q
+	$(BIN)/pytest tests/unit -q -n 2
 
 lab-test: venv debian-test ## tests on the rehearsal fleet (root, Linux)
-	$(BIN)/pytest tests/fleet -q
+	$(BIN)/pytest tests/fleet -q -m "not matrix"
+
+fault-test: venv debian-test ## the whole matrix of faults on the rehearsal fleet (root, Linux)
+	$(BIN)/pytest tests/fleet/test_faults.py -q
 
 ansible-test: venv ## inventories, patterns and vaults given to the real Ansible too
 	$(BIN)/pytest tests/differential -q
