@@ -8,6 +8,14 @@ from rollout.facts.unknown import Known, Unknown
 from rollout.prediction.compare import Comparison, Row
 from rollout.report.model import Figure
 
+_LABELS = {
+    "memory_bytes": "memory of the process",
+    "latency_ms": "latency, ms",
+    "cpu_us_per_query": "CPU a query, µs",
+    "switches_per_query": "voluntary switches a query",
+    "questions_per_second": "questions a second",
+    "promotions_per_read": "promotions a read",
+}
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -30,7 +38,7 @@ def _compared(row: Row) -> Figure:
     judged = {True: "as predicted", False: "not as predicted", None: ""}[row.within]
     remark = "; ".join(text for text in (judged, row.remark) if text)
     before, after = _quantity(row.name, row.before), _quantity(row.name, row.after)
-    return Figure(row.name.replace("_", " "), before, after, predicted, remark)
+    return Figure(_LABELS.get(row.name, row.name.replace("_", " ")), before, after, predicted, remark)
 
 
 def _quantity(name: str, value: float | None) -> str:

@@ -113,13 +113,18 @@ def _host(run: RunFolder, state: HostState, plan: Plan | None, events: Iterable[
         verdict=str(prediction.get("verdict", "")),
         reasons=tuple(map(_reason, prediction.get("reasons", ()))),
         figures=compared(comparison) if comparison else figures(before, after, prediction),
+        figure_notes=tuple(_note(note.code, note.message) for note in comparison.notes) if comparison else (),
         changes=tuple(_change(change) for change in row.changes),
-        blockers=tuple(Note(entry.code, entry.message, meaning(entry.code)) for entry in row.blockers),
-        warnings=tuple(Note(entry.code, entry.message, meaning(entry.code)) for entry in row.warnings),
+        blockers=tuple(_note(entry.code, entry.message) for entry in row.blockers),
+        warnings=tuple(_note(entry.code, entry.message) for entry in row.warnings),
         spans=tuple(_spans(events)),
         checks=checks,
         check_status=worst(checks),
     )
+
+
+def _note(code: str, message: str) -> Note:
+    return Note(code, message, meaning(code))
 
 
 def _wave(name: str, plan: Plan | None) -> int:

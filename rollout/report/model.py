@@ -95,6 +95,7 @@ class HostReport:
     verdict: str
     reasons: tuple[str, ...]
     figures: tuple[Figure, ...]
+    figure_notes: tuple[Note, ...]  # what has to be known to read the figures
     changes: tuple[PlannedChange, ...]
     blockers: tuple[Note, ...]
     warnings: tuple[Note, ...]

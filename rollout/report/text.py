@@ -28,8 +28,12 @@ def _host(host: HostReport) -> Iterator[str]:
         beside = f" (expected {clock(expected.low)} to {clock(expected.high)})" if expected else ""
         yield f"  no answer  {clock(host.downtime_seconds)}{beside}"
     for figure in host.figures:
-        predicted = f" (predicted {figure.predicted})" if figure.predicted else ""
-        yield f"  {figure.name}: {_change(figure.before, figure.after)}{predicted}"
+        aside = [f"predicted {figure.predicted}"] if figure.predicted else []
+        aside += [figure.remark] if figure.remark else []
+        beside = f" ({'; '.join(aside)})" if aside else ""
+        yield f"  {figure.name}: {_change(figure.before, figure.after)}{beside}"
+    for note in host.figure_notes:
+        yield f"  note       {note.message} ({note.code})"
     yield f"  checks     {tally(host.checks)}"
     for check in host.checks:
         if check.status in ("fail", "warn"):

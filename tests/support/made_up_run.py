@@ -52,6 +52,7 @@ def host(name: str, wave: int, begin: float, *, failed: bool = False) -> HostRep
         verdict="gain",
         reasons=("the LRU mutex is busy 71 % of the time",),
         figures=(Figure("resident memory", "14.2 GiB", "9.1 GiB", "8.5 to 11 GiB", "after the soak"),),
+        figure_notes=(Note("load_differs", "the host serves half the queries"),),
         changes=(PlannedChange("packages", "11.8.9 -> 11.8.10", "it carries the fix", True, "aa", "bb"),),
         blockers=(),
         warnings=(Note("huge_pages_always", "transparent huge pages are always", "Memory may stay larger."),),

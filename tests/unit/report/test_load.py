@@ -18,6 +18,7 @@ from rollout.facts.form import facts_to_json
 from rollout.journal import Journal, dump_synced
 from rollout.plan.model import HostPlan, Plan, PlaybookPart, SecondsRange
 from rollout.prediction.compare import Comparison, Row
+from rollout.prediction.model import Note
 from rollout.prediction.ranges import Range
 from rollout.report.html import render_html
 from rollout.report.load import load_report
@@ -147,14 +148,21 @@ def test_what_the_engine_measured_takes_the_place_of_bare_facts(tmp_path: Path) 
         Row("memory_bytes", Range(2**20, 2**20, 2**21), 2**22, 2**20, True),
         Row("hit_ratio", Range(0.98, 0.99, 1.0), 0.99, 0.5, False, "look at it"),
     )
-    dump_synced(run.host("db1") / "comparison.json", Comparison("db1", rows, ()).to_json())
+    dump_synced(
+        run.host("db1") / "comparison.json",
+        Comparison("db1", rows, (Note("pool_still_cold", "not comparable"),)).to_json(),
+    )
     dump_synced(run.host("db1") / "gate.json", [asdict(CheckResult("gate_errors", "fail", "none", "three"))])
     host = load_report(run).hosts[0]
     assert host.figures == (
-        Figure("memory bytes", "4 MiB", "1 MiB", "1 MiB to 2 MiB", "as predicted"),
+        Figure("memory of the process", "4 MiB", "1 MiB", "1 MiB to 2 MiB", "as predicted"),
         Figure("hit ratio", "99.00%", "50.00%", "98.00% to 100.00%", "not as predicted; look at it"),
     )
     assert (host.checks[-1].id, host.check_status) == ("gate_errors", "fail")
+    assert [(note.code, bool(note.meaning)) for note in host.figure_notes] == [("pool_still_cold", True)]
+    text = render_text(load_report(run))
+    assert "hit ratio: 99.00% -> 50.00% (predicted 98.00% to 100.00%; not as predicted; look at it)" in text
+    assert "not comparable (pool_still_cold)" in text
 
 
 def test_a_ticket_needs_both_samples(tmp_path: Path) -> None:
