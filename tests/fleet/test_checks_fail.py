@@ -112,6 +112,8 @@ def test_a_broken_host_fails_the_check(case: Broken, stage: Stage) -> None:
     finally:
         stage.fleet.text(NAME, mends)
     assert (result.status, result.cause) == (case.status, case.cause), result
+    unbroken = by_id(run_checks(before, None if case.without_before else before, stage.expected))
+    assert result != unbroken.get(case.check), "the check said the same before anything was broken"
     assert result.evidence or case.check in (REACHABLE,), result
     assert case.check in CODES
 
