@@ -76,6 +76,13 @@ def _from_environment() -> tuple[str, ...]:
     return (source,) if source else ()
 
 
+def _not_blank(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    """Refuse an empty --limit, as from an unset variable of a script: it would mean all hosts."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("is empty, and would mean all hosts: leave it out, or write all")
+    return value or ""
+
+
 _FLEET: tuple[Callable[[Command], Command], ...] = (
     click.argument("inventory", required=False),
     click.option(
@@ -87,7 +94,7 @@ _FLEET: tuple[Callable[[Command], Command], ...] = (
         help="Inventory file, directory, executable or list of hosts `db1,db2,`; repeatable. Also: ROLLOUT_INVENTORY.",
     ),
     click.option(
-        "-l", "--limit", default="", metavar="PATTERN", help="Only hosts of this pattern, as Ansible reads it."
+        "-l", "--limit", callback=_not_blank, metavar="PATTERN", help="Only hosts of this pattern, as Ansible reads it."
     ),
     click.option(
         "--host", "names", multiple=True, metavar="NAME", help="Only the host of exactly this name; repeatable."

@@ -118,17 +118,22 @@ def _repeats(node: yaml.MappingNode, file: str) -> Iterator[Mistake]:
         first.setdefault(key.value, line)
 
 
-def items(node: yaml.MappingNode) -> list[tuple[yaml.Node, yaml.Node]]:
-    """Return the keys and values of a mapping, its merge keys (`<<`) resolved."""
-    _Constructor().flatten_mapping(node)
+def items(node: yaml.MappingNode, file: str) -> list[tuple[yaml.Node, yaml.Node]]:
+    """Return the keys and values of a mapping, its merge keys (`<<`) resolved; `ConfigProblem` where they cannot be."""
+    try:
+        _Constructor().flatten_mapping(node)
+    except ConstructorError as error:
+        raise ConfigProblem([Mistake(file, node.start_mark.line + 1, f"cannot be read: {error.problem}")]) from error
     pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
     return pairs
 
 
 def value_of(node: yaml.Node, file: str) -> Any:
-    """Build the value of a node; `ConfigProblem` for a tag that is not known."""
+    """Build the value of a node; `ConfigProblem` for a tag that is not known, and for a value inside itself."""
     try:
-        return _Constructor().construct_document(node)
+        return _Constructor().construct_object(node, deep=True)
+    except RecursionError as error:
+        raise ConfigProblem([Mistake(file, node.start_mark.line + 1, "is nested too deeply to be read")]) from error
     except (ConstructorError, ValueError) as error:
         problem = error.problem if isinstance(error, ConstructorError) else str(error)
         raise ConfigProblem([Mistake(file, node.start_mark.line + 1, f"cannot be read: {problem}")]) from error

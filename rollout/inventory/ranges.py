@@ -10,6 +10,7 @@ _LABELS = re.compile(r"\w[\w-]*(?<![-_])(?:\.\w[\w-]*(?<![-_]))*")
 _NUMBERS = re.compile(r"\[[0-9]+:[0-9]+(?::[0-9]+)?\]")
 _HEXADECIMALS = re.compile(r"\[[0-9a-f]+:[0-9a-f]+(?::[0-9]+)?\]", re.IGNORECASE)
 _NAME_RANGES = re.compile(r"\[(?:[a-z]:[a-z]|[0-9]+:[0-9]+)(?::[0-9]+)?\]", re.IGNORECASE)
+_MOST = 1_000_000  # names of one range; more of them are a slip of the pen
 _WITH_PORT = (re.compile(r"\[(.+)\]:([0-9]+)"), re.compile(r"((?:[^:\[\]]|\[[^\]]*\])*):([0-9]+)"))
 
 
@@ -41,6 +42,8 @@ def _members(bounds: str, pattern: str) -> Iterator[str]:
     if not (begin.isdecimal() and end.isdecimal()):
         raise ValueError(f"the range [{bounds}] of '{pattern}' runs neither from number to number nor letter to letter")
     _forwards(int(begin) <= int(end), bounds, pattern)
+    if (int(end) - int(begin)) // step >= _MOST:
+        raise ValueError(f"the range [{bounds}] of '{pattern}' names more than {_MOST} hosts")
     width = len(begin) if begin[0] == "0" and len(begin) > 1 else 0
     if width and width != len(end):
         raise ValueError(

@@ -14,9 +14,12 @@ def choose(inventory: Inventory, *, pattern: str = "", limit: str = "", names: S
     Without a pattern the limit stands for it, so that the order is the limit's. `names` must all be there: they are
     what the user typed behind `--host`. Raises `UsageProblem` when one is not, or when no host is left.
     """
-    chosen = select(inventory, split_terms(pattern) if pattern else limit_terms(limit))
+    terms = limit_terms(limit)
+    if limit and not terms:
+        raise UsageProblem(f"--limit {limit}: holds no pattern, and would mean all hosts")
+    chosen = select(inventory, split_terms(pattern) if pattern else terms)
     if pattern and limit:
-        kept = set(select(inventory, limit_terms(limit)))
+        kept = set(select(inventory, terms))
         chosen = [host for host in chosen if host in kept]
     if names:
         _refuse_unknown(inventory, names, chosen)

@@ -99,7 +99,7 @@ class _Loader:
         root = compose(text, str(file))
         if root is None:
             raise ConfigProblem([_empty(file)])
-        plugin = _plugin(root)
+        plugin = _plugin(root, str(file))
         if plugin:
             read_through_ansible(file, str(plugin.value), plugin.start_mark.line + 1, self.draft)
         else:
@@ -131,9 +131,9 @@ def _nothing_in(folder: Path) -> str:
     return f"is a folder without an inventory{rest}"
 
 
-def _plugin(root: yaml.Node) -> yaml.ScalarNode | None:
+def _plugin(root: yaml.Node, file: str) -> yaml.ScalarNode | None:
     """Return the name of the inventory plugin that a file configures."""
-    pairs = items(root) if isinstance(root, yaml.MappingNode) else []
+    pairs = items(root, file) if isinstance(root, yaml.MappingNode) else []
     named = (value for key, value in pairs if key.value == "plugin" and isinstance(value, yaml.ScalarNode))
     return next(named, None)
 

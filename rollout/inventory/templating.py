@@ -103,7 +103,7 @@ def render(text: str, resolver: "Resolver") -> Any:
         raise UndefinedName(str(error.message)) from error
     except jinja2.TemplateError as error:
         raise TemplateProblem(_reason(error)) from error
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise (
             error if isinstance(error, TemplateProblem) else TemplateProblem(f"cannot be rendered: {error}")
         ) from error

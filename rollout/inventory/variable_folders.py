@@ -53,7 +53,7 @@ class FolderReader:
             return {}
         if not isinstance(root, yaml.MappingNode):
             raise ConfigProblem([Mistake(str(file), root.start_mark.line + 1, "must be a mapping of variables")])
-        return {str(key.value): variable(value, str(file)) for key, value in items(root)}
+        return {str(key.value): variable(value, str(file)) for key, value in items(root, str(file))}
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -18,7 +18,7 @@ def read_yaml(root: yaml.Node, file: str, draft: Draft) -> None:
     if not isinstance(root, yaml.MappingNode):
         raise ConfigProblem([Mistake(file, _line(root), "is no inventory: groups must stand at the top, as `all:`")])
     reader = _Reader(file, draft)
-    for key, node in items(root):
+    for key, node in items(root, file):
         reader.group(key, node)
 
 
@@ -72,7 +72,7 @@ class _Reader:
     def _entries(self, node: yaml.Node, what: str, *, one_word: bool = False) -> Iterator[tuple[yaml.Node, yaml.Node]]:
         """Yield the entries of a mapping; nothing for null; a single word is a mapping with nothing in it."""
         if isinstance(node, yaml.MappingNode):
-            yield from items(node)
+            yield from items(node, self.file)
         elif is_null(node):
             return
         elif one_word and isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:str":

@@ -138,7 +138,7 @@ def load_playbook(path: Path) -> Playbook:
 def _entries(root: yaml.Node | None, file: str) -> dict[str, yaml.Node]:
     """Return the top level of the file by name."""
     if isinstance(root, yaml.MappingNode):
-        return {str(key.value): value for key, value in items(root)}
+        return {str(key.value): value for key, value in items(root, file)}
     if isinstance(root, yaml.SequenceNode):
         advice = "is a list of plays: a playbook of rollout is one mapping with `name` and `changes`, without tasks"
         raise ConfigProblem([Mistake(file, root.start_mark.line + 1, advice)])
@@ -147,7 +147,7 @@ def _entries(root: yaml.Node | None, file: str) -> dict[str, yaml.Node]:
 
 def _own_variables(node: yaml.Node | None, file: str) -> dict[str, Variable]:
     """Return the playbook's `vars` with their places."""
-    pairs = items(node) if isinstance(node, yaml.MappingNode) else []
+    pairs = items(node, file) if isinstance(node, yaml.MappingNode) else []
     return {str(key.value): variable(value, file) for key, value in pairs}
 
 

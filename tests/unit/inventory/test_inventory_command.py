@@ -72,9 +72,9 @@ def test_the_table_shows_every_host_with_its_way(source: str, capsys: pytest.Cap
     assert "admin" in out
 
 
-@pytest.mark.parametrize("words", [(), ("--json", "--hosts", "x,")])
+@pytest.mark.parametrize("words", [(), ("--json", "--hosts", "x,"), ("x,", "--limit", "")])
 def test_a_mistake_on_the_command_line_ends_with_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    """No inventory, or two forms of output at once."""
+    """No inventory, two forms of output at once, a limit that is empty."""
     assert run(*words) == 2
     out, err = capsys.readouterr()
     assert out == ""

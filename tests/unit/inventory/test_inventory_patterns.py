@@ -75,6 +75,7 @@ def test_a_limit_can_be_read_from_a_file(inventory: Inventory, tmp_path: Path) -
         ("nothing", (), "no host of the inventory matches 'nothing'"),
         ("web[7]", (), "the pattern 'web[7]' counts beyond the 3 hosts"),
         ("~(", (), "the pattern '~(' is no regular expression"),
+        (" , ", (), "--limit  , : holds no pattern, and would mean all hosts"),
         ("@/nowhere", (), "--limit @/nowhere: there is no such file"),
     ],
 )

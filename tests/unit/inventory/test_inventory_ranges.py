@@ -33,6 +33,7 @@ def test_a_range_is_spelled_out(pattern: str, names: str) -> None:
         ("db[1:3:0]", "step"),
         ("db[1:c]", "neither from number to number"),
         ("db[1:3", "do not pair"),
+        ("db[1:99999999999]", "more than 1000000 hosts"),
     ],
 )
 def test_a_range_that_is_none_is_refused(pattern: str, reason: str) -> None:

@@ -176,6 +176,9 @@ def test_all_mistakes_of_the_variables_are_told_at_once(tmp_path: Path) -> None:
         ("all:\n  hosts:\n    101:\n", ":3: a host's name must be a text, found '101': put quotes around it"),
         ("a:\n  children:\n    b:\n      children:\n        a:\n", ":3: group 'b' would stand below itself"),
         ("all:\n  vars: {ansible_group_priority: high}\n", ":2: ansible_group_priority: must be a whole number"),
+        ("all:\n  hosts: {b: {a: &a [*a]}}\n", ":2: cannot be read: found unconstructable recursive node"),
+        ("all:\n  <<: 5\n", ":2: cannot be read: expected a mapping or list of mappings for merging"),
+        ("db:\n  vars: {v: " + "[" * 900 + "]" * 900 + "}", ":2: is nested too deeply to be read"),
         ("all:\n  vars: {a: !shell ls}\n  hosts: {b: }\n", ":2: cannot be read: could not determine a constructor"),
     ],
 )
