@@ -15,7 +15,11 @@ Place = Callable[[tuple[str | int, ...]], tuple[str, int]]
 
 def mistakes_of(error: ValidationError, model: type[BaseModel], place: Place, prefix: str = "") -> Iterator[Mistake]:
     """Yield a mistake for each error; `place` gives file and line of a path, `prefix` stands before its first name."""
-    for detail in error.errors(include_url=False, include_context=True):
+    details = error.errors(include_url=False, include_context=True)
+    wrong_inside = {detail["loc"][:-1] for detail in details}
+    for detail in details:
+        if detail["type"] == "too_short" and detail["loc"] in wrong_inside:
+            continue  # its entries were wrong, which is said already; that none is left is no mistake of the user's
         path = _path(detail)
         file, line = place(path)
         shown = prefix + ".".join(map(str, path))

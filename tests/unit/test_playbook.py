@@ -132,6 +132,13 @@ def test_the_variables_of_a_playbook_are_the_strongest(tmp_path: Path) -> None:
     assert [(host.name, host.settings.soak_seconds) for host in hosts] == [("db2", 9), ("db1", 9)]
 
 
+def test_a_list_whose_only_entry_is_wrong_is_one_mistake(tmp_path: Path) -> None:
+    """That nothing is left of it is not told on top."""
+    with pytest.raises(ConfigProblem) as caught:
+        load_playbook(write(tmp_path, "name: x\nchanges: [package]\n"))
+    assert [mistake.path for mistake in caught.value.mistakes] == ["changes.0"]
+
+
 def test_playbook_check_ends_with_0_or_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sound playbook is summed up on stdout; a broken one is complained about on stderr."""
     for file, code in ((str(write(tmp_path, BROKEN)), 2), ("jemalloc", 0)):
