@@ -6,5 +6,6 @@ from pathlib import Path
 
 def test_no_two_test_files_share_a_name() -> None:
     """Every basename below tests/ stands once."""
-    counted = Counter(path.name for path in Path(__file__).parents[1].rglob("*.py"))
+    files = Path(__file__).parents[1].rglob("test_*.py")
+    counted = Counter(path.name for path in files)
     assert [name for name, count in counted.items() if count > 1] == []
