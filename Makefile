@@ -11,7 +11,7 @@ INSTALL = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dpkg -s 
   { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(1); }; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help venv debian debian-test fault-test demo test lint format unit ansible-test lab-test page-test bench clean
+.PHONY: help venv debian debian-test fault-test demo test lint format unit ansible-test lab-test exact-test page-test bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -68,6 +68,9 @@ lab-test: venv debian-test ## tests on the rehearsal fleet (root, Linux)
 
 fault-test: venv debian-test ## the whole matrix of faults on the rehearsal fleet (root, Linux)
 	$(BIN)/pytest tests/fleet/test_faults.py -q
+
+exact-test: venv debian-test ## two hundred random programs a version: the simulator against real servers (root)
+	EXACT_PROGRAMS=$${EXACT_PROGRAMS:-200} $(BIN)/pytest tests/fleet/test_exactness.py -q -s
 
 ansible-test: venv ## inventories, patterns and vaults given to the real Ansible too
 	$(BIN)/pytest tests/differential -q
