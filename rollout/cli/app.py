@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "verify": "Run every check on live hosts.",
     "report": "Show what came of a run, as a page, as text or as JSON.",
     "lab": "Run a rehearsal fleet of real hosts on this machine.",
+    "simulate": "Replay page accesses through the buffer pool as each server version keeps it.",
     "predict": "Predict each server version for a described workload.",
 }
 

@@ -17,30 +17,62 @@ pool sizes or settings, `pollution` asks what a dump does to a hot set, `read_tr
 Policies: `POLICIES`. Times are milliseconds, sizes frames of 16 KiB.
 """
 
+from rollout.simulator.charts import check_chart, draw_curve, draw_pollution
 from rollout.simulator.counters import Counters
-from rollout.simulator.generators import hotspot, mix, pareto, point_lookups, scan, uniform, with_writes, zipf
+from rollout.simulator.curves import Grid, Point, curve
+from rollout.simulator.files import read_trace
+from rollout.simulator.generators import (
+    Stream,
+    TreeShape,
+    hotspot,
+    mix,
+    pareto,
+    point_lookups,
+    scan,
+    uniform,
+    with_writes,
+    zipf,
+)
+from rollout.simulator.miniature import Miniature, miniature
+from rollout.simulator.pollution import HEATS, Pollution, Scene, cases, pollution
 from rollout.simulator.pool import Listed, MidpointPool
 from rollout.simulator.settings import PAGE_BYTES, POLICIES, Constants, PoolSettings, frames_of
 from rollout.simulator.simulation import Job, simulate, simulate_all
 from rollout.simulator.trace import Block, Trace, chain, trace_of
 
 __all__ = [
+    "HEATS",
     "PAGE_BYTES",
     "POLICIES",
     "Block",
     "Constants",
     "Counters",
+    "Grid",
     "Job",
     "Listed",
     "MidpointPool",
+    "Miniature",
+    "Point",
+    "Pollution",
     "PoolSettings",
+    "Scene",
+    "Stream",
     "Trace",
+    "TreeShape",
+    "cases",
     "chain",
+    "check_chart",
+    "curve",
+    "draw_curve",
+    "draw_pollution",
     "frames_of",
     "hotspot",
+    "miniature",
     "mix",
     "pareto",
     "point_lookups",
+    "pollution",
+    "read_trace",
     "scan",
     "simulate",
     "simulate_all",

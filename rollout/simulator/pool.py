@@ -32,7 +32,7 @@ from rollout.simulator.state import (
     Records,
     empty_links,
 )
-from rollout.simulator.trace import Block
+from rollout.simulator.trace import START_MS, Block
 
 KINDS = {
     "mariadb-10.4": READERS,
@@ -42,6 +42,9 @@ KINDS = {
     "mariadb-fix": FIX,
 }
 MOST_PAGES = ABSENT - 64
+
+
+NOTHING = Block(np.empty(0, np.uint32))
 
 
 class Replaying(Protocol):
@@ -83,13 +86,16 @@ class MidpointPool:
         self.pages = empty_links(page_count, instances, PAGE)
         self.writes = empty_links(page_count, instances, LINK) if writes else empty_links(0, 0, LINK)
         self.seconds = 0.0
+        self.now_ms = START_MS
+        _compile_first(self)
 
     def replay(self, block: Block) -> None:
-        """Replay a block of accesses and add the time that it took."""
+        """Replay a block of accesses and add the time that it took; `now_ms` is then when it ended."""
         started = time.perf_counter()
         arrays = (self.pages, self.pools, self.writes)
         replay(*arrays, block.pages, block.times, block.deeds, block.start_ms, block.step_ms)
         self.seconds += time.perf_counter() - started
+        self.now_ms = block.end_ms if len(block) else self.now_ms
 
     def access(self, page: int, now_ms: int, deed: int = READ) -> None:
         """Replay one access; for tests and small programs, a block is a thousand times faster."""
@@ -163,6 +169,7 @@ class RecencyPool:
         self.pools = plain_record(page_count, frames)
         self.pages = empty_links(page_count, 1, LINK)
         self.seconds = 0.0
+        _compile_first(self)
 
     def replay(self, block: Block) -> None:
         """Replay a block of accesses and add the time that it took."""
@@ -184,6 +191,7 @@ class ClockPool:
         self.page_in: NDArray[np.uint32] = np.arange(1, frames + 1, dtype=np.uint32)
         self.usage: NDArray[np.uint8] = np.zeros(frames, np.uint8)
         self.seconds = 0.0
+        _compile_first(self)
 
     def replay(self, block: Block) -> None:
         """Replay a block of accesses and add the time that it took."""
@@ -194,6 +202,12 @@ class ClockPool:
     def counters(self) -> Counters:
         """Return what was counted so far."""
         return read_counters("clock-sweep", self.pools, self.seconds)
+
+
+def _compile_first(pool: "MidpointPool | RecencyPool | ClockPool") -> None:
+    """Replay nothing, so that the time of compiling the kernel counts for no run."""
+    pool.replay(NOTHING)
+    pool.seconds = 0.0
 
 
 def new_pool(policy: str, page_count: int, frames: int, settings: PoolSettings, *, writes: bool) -> Replaying:

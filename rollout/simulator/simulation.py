@@ -11,7 +11,7 @@ import numpy as np
 from rollout.errors import UsageProblem
 from rollout.simulator.clairvoyant import next_uses, replay_optimal
 from rollout.simulator.counters import Counters, read_counters
-from rollout.simulator.pool import check_pool, new_pool, plain_record
+from rollout.simulator.pool import NOTHING, check_pool, new_pool, plain_record
 from rollout.simulator.settings import PoolSettings
 from rollout.simulator.state import ABSENT
 from rollout.simulator.trace import Trace, split
@@ -72,6 +72,7 @@ def _optimal(trace: Trace, frames: int, warm_up: int) -> Counters:
     pools = plain_record(trace.page_count, frames)
     resident = np.full(trace.page_count, ABSENT, np.uint32)
     heap, dead = np.empty(2 * frames + 64, np.int64), np.empty(frames, np.int64)
+    replay_optimal(resident, pools[0], NOTHING.pages, NOTHING.deeds, uses[:0], heap, dead, warm_up)  # compiles it
     started = time.perf_counter()
     replay_optimal(resident, pools[0], whole.pages, whole.deeds, uses, heap, dead, warm_up)
     return read_counters("optimal", pools, time.perf_counter() - started)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain as joined
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +51,16 @@ class Block:
 
     def where(self, chosen: NDArray[np.bool_]) -> "Block":
         """Return the chosen accesses, at their own times."""
-        times = self.times if len(self.times) else _times(self)
-        return Block(self.pages[chosen], times[chosen], self.deeds[chosen] if len(self.deeds) else NO_DEEDS)
+        return Block(self.pages[chosen], times_of(self)[chosen], self.deeds[chosen] if len(self.deeds) else NO_DEEDS)
+
+
+@dataclass(frozen=True)
+class RawBlock:
+    """Accesses as a file has them: any ids, times in ms and deeds or empty arrays."""
+
+    ids: NDArray[Any]
+    times: NDArray[np.int64] = field(default_factory=lambda: NO_TIMES)
+    deeds: NDArray[np.uint8] = field(default_factory=lambda: NO_DEEDS)
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ class Trace:
         timed = any(len(part.times) or part.step_ms != parts[0].step_ms for part in parts)
         return Block(
             np.concatenate([part.pages for part in parts]) if parts else np.empty(0, np.uint32),
-            np.concatenate([part.times if len(part.times) else _times(part) for part in parts]) if timed else NO_TIMES,
+            np.concatenate([times_of(part) for part in parts]) if timed else NO_TIMES,
             np.concatenate([_deeds(part) for part in parts]) if self.writes else NO_DEEDS,
             parts[0].start_ms if parts else START_MS,
             parts[0].step_ms if parts else 0.0,
@@ -153,7 +162,10 @@ def _given(blocks: list[Block]) -> Iterator[Block]:
     yield from blocks
 
 
-def _times(block: Block) -> NDArray[np.int64]:
+def times_of(block: Block) -> NDArray[np.int64]:
+    """Return the time of each access of a block, in ms."""
+    if len(block.times):
+        return block.times
     times: NDArray[np.int64] = (block.start_ms + np.arange(len(block)) * block.step_ms).astype(np.int64)
     return times
 
