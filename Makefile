@@ -75,6 +75,10 @@ exact-test: venv debian-test ## two hundred random programs a version: the simul
 ansible-test: venv ## inventories, patterns and vaults given to the real Ansible too
 	$(BIN)/pytest tests/differential -q
 
+bench: venv ## speed of the simulator beside libCacheSim and a minimal list; minutes
+	$(BIN)/pip install -q -e '.[bench]'
+	$(BIN)/python -m benchmarks.speed --large
+
 page-test: venv debian-test ## tests of the report's page in a real browser (root, Linux)
 	$(BIN)/pytest tests/page -q
 

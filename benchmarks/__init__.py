@@ -1,0 +1,1 @@
+"""How fast the simulator is, measured on the machine at hand."""
