@@ -44,7 +44,7 @@ FOUR = ("lru", "mariadb-10.4", "mariadb-10.5", "mariadb-fix")
 
 def say(text: str) -> None:
     """Print a line at once."""
-    print(text, flush=True)  # noqa: T201 - a benchmark's output
+    print(text, flush=True)
 
 
 def best(run: Callable[[], float]) -> float:
