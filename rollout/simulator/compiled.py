@@ -1,7 +1,7 @@
 """How a kernel is compiled: without the interpreter's lock, cached on disk where the disk allows it.
 
 numba stamps a cached kernel with its own file only, yet a kernel holds the code of every kernel that it calls. So
-the cache lives in a folder named after the digest of all files of this package: a change anywhere starts afresh.
+the cache lives in a folder named after the digest of all files with kernels: a change of any of them starts afresh.
 """
 
 import hashlib
@@ -68,10 +68,12 @@ def _cache_in(folder: Path) -> Iterator[None]:
 
 
 def _digest(folder: Path) -> str:
-    """Digest the kernels of `folder`: every file of the package, in the order of their names."""
+    """Digest the files of `folder` that hold kernels or what these refer to, in the order of their names."""
     digest = hashlib.sha256()
     for file in sorted(folder.glob("*.py")):
-        digest.update(file.read_bytes())
+        text = file.read_bytes()
+        if file.stem in ("compiled", "state") or b"simulator.compiled import" in text:
+            digest.update(text)
     return digest.hexdigest()[:16]
 
 

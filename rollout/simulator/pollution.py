@@ -2,7 +2,7 @@
 
 A hot set is read evenly at a rate. A dump reads cold pages once each, in order, each several times at once (rows a
 page / 8, plus 1). The hits of the hot set are counted while the dump runs and for as long again after it. Before it
-the pool is warm (filled by older pages, the hot set read for long) or cold (empty, as after a restart).
+the pool is warm (full of older pages and of the hot set, read for long) or cold (empty, as after a restart).
 The axis is how often a hot page is read while a dumped page travels from the midpoint to the tail.
 """
 
@@ -31,6 +31,7 @@ class Scene:
     dump_pages: int = 120_000
     dump_pages_per_second: float = 4_000.0
     touches: int = TOUCHES
+    lru_scan_depth: int = 1536
     seed: int = 1
 
     @property
@@ -89,7 +90,11 @@ def pollution(scene: Scene, points: Sequence[Case], workers: int | None = None) 
 
 def dump(scene: Scene, case: Case) -> Pollution:
     """Run one dump."""
-    settings = PoolSettings(old_blocks_time_ms=case.old_blocks_time_ms, old_blocks_pct=case.old_blocks_pct)
+    settings = PoolSettings(
+        old_blocks_time_ms=case.old_blocks_time_ms,
+        old_blocks_pct=case.old_blocks_pct,
+        lru_scan_depth=scene.lru_scan_depth,
+    )
     pool = MidpointPool(case.policy, scene.hot_pages + scene.dump_pages + scene.frames, scene.frames, settings)
     rate = case.reads_per_passage / scene.passage_seconds * scene.hot_pages
     before = None
@@ -119,9 +124,14 @@ def _hot(scene: Scene, rate: float, part: int) -> Trace:
 
 
 def _warming(scene: Scene, rate: float) -> Trace:
-    """Fill the pool with older pages, then read the hot set until each of its pages was read some times."""
+    """Fill the pool with older pages as far as the hot set leaves room, then read the hot set for long.
+
+    A hot set that had to fight its way into a full pool would be another question: read faster than the old sublist
+    is passed in `innodb_old_blocks_time`, its pages are evicted before that time is over, and it never gets in.
+    """
     first = scene.hot_pages + scene.dump_pages
-    older = scan(first=first, last=first + scene.frames, accesses_per_second=scene.dump_pages_per_second)
+    room = max(scene.frames - scene.hot_pages - scene.lru_scan_depth, 1)
+    older = scan(first=first, last=first + room, accesses_per_second=scene.dump_pages_per_second)
     return chain(older, *(_hot_set(scene, rate, part) for part in range(2)))
 
 
