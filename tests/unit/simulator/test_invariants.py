@@ -113,14 +113,14 @@ def test_lists_stay_whole_after_every_access(policy: str, seed: int, frames: int
 
 
 @given(pages=PAGES, frames=FRAMES)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 def test_lru_is_lru_by_stack_distance(pages: list[int], frames: int) -> None:
     """A page hits when fewer than `frames` different pages came since."""
     assert counted("lru", pages, frames).hits == stack_distance_hits(pages, frames)
 
 
 @given(pages=PAGES, frames=FRAMES)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 def test_degenerate_readers_are_exact_lru(pages: list[int], frames: int) -> None:
     """Without an old sublist, a window or a clock at zero, every hit moves its page to the head."""
     for policy in ("mariadb-10.4", "mariadb-10.5"):
@@ -128,7 +128,7 @@ def test_degenerate_readers_are_exact_lru(pages: list[int], frames: int) -> None
 
 
 @given(pages=PAGES, frames=FRAMES)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 def test_without_promotion_the_list_is_a_queue(pages: list[int], frames: int) -> None:
     """Never promoting, or a threshold that no age reaches, is first in, first out."""
     never = replace(DEGENERATE, old_blocks_time_ms=4_294_967_295)
@@ -137,14 +137,14 @@ def test_without_promotion_the_list_is_a_queue(pages: list[int], frames: int) ->
 
 
 @given(pages=PAGES, frames=FRAMES)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 def test_without_a_threshold_the_fix_gives_second_chances(pages: list[int], frames: int) -> None:
     """Every touch marks, the sweep moves what is marked: a queue with second chances."""
     assert counted("mariadb-fix", pages, frames).hits == second_chance_hits(pages, frames)
 
 
 @given(pages=PAGES, frames=FRAMES)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 def test_the_optimum_is_the_optimum(pages: list[int], frames: int) -> None:
     """It misses as often as a search that looks ahead, and no policy misses less."""
     best = counted("optimal", pages, frames).misses
