@@ -9,10 +9,10 @@ import click
 from rollout.cli.options import FleetOptions, fleet_options, json_option, select_hosts, state_option
 from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
-from rollout.cli.tables import outcome_table, plan_table, show, table
+from rollout.cli.tables import outcome_table, plan_details, plan_table, show, table
 from rollout.engine.loop import RunResult, apply_plan, identified
 from rollout.engine.rehearse import rehearse
-from rollout.engine.run_folder import OpenRun, RunFolder, find_run, new_run_id
+from rollout.engine.run_folder import OpenRun, RunFolder, new_run_id, run_to_resume
 from rollout.engine.steps import Options
 from rollout.errors import StalePlan, UsageProblem
 from rollout.plan.build import resolved
@@ -26,6 +26,10 @@ Example:
   rollout apply --resume          go on with a run that was cut off
 """
 PATIENCE = "Seconds that a host may be out of reach while its change runs on, before it is called unknown."
+INTERRUPTED = (
+    "run {run_id} was interrupted. A change that has begun goes on by itself on its host, which stays locked. "
+    "See how far it came with rollout status; go on with rollout apply --resume, or go back with rollout rollback."
+)
 
 
 @click.command(epilog=EXAMPLE)
@@ -33,14 +37,22 @@ PATIENCE = "Seconds that a host may be out of reach while its change runs on, be
 @click.option("--plan", "plan_file", type=click.Path(dir_okay=False, path_type=Path), help="Instead of the last plan.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--check", is_flag=True, help="Try all that preflight tries; change nothing.")
-@click.option("--resume", is_flag=True, help="Go on with the last run that was cut off.")
+@click.option("--resume", is_flag=True, help="Go on with the last run that was cut off, on the hosts of that run.")
+@click.option("--run", "run_id", default=None, metavar="ID", help="With --resume: the run to go on with.")
 @click.option("--skip-blocked", is_flag=True, help="Pass over blocked hosts instead of stopping at them.")
 @click.option("--pause-between", is_flag=True, help="Ask before each wave but the first.")
 @click.option("--stop-for-switchover", is_flag=True, help="Stop before a primary, so that it can be switched.")
 @click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
 @click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
 @click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
-@click.option("--patience", "patience_seconds", default=300.0, show_default=True, help=PATIENCE)
+@click.option(
+    "--patience",
+    "patience_seconds",
+    type=click.FloatRange(min=0),
+    default=300.0,
+    show_default=True,
+    help=PATIENCE,
+)
 @click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
 @click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
 @state_option
@@ -52,6 +64,7 @@ def command(
     yes: bool,
     check: bool,
     resume: bool,
+    run_id: str | None,
     skip_blocked: bool,
     pause_between: bool,
     stop_for_switchover: bool,
@@ -65,18 +78,25 @@ def command(
     as_json: bool,
 ) -> None:
     """Run the saved plan: lock, backup, way back, change, proof. Asks once unless --yes."""
-    folder = find_run(state, None, "apply") if resume else RunFolder(state / "runs" / new_run_id())
+    if (check and resume) or (run_id and not resume) or (as_json and events == "-"):
+        raise UsageProblem("--check with --resume, --run without it, and --json with --events - do not go together")
+    folder = run_to_resume(state, run_id) if resume else RunFolder(state / "runs" / new_run_id())
     plan = folder.plan() if resume else load_plan(plan_file or state / "plan.json")
     asked = {"skip_blocked": skip_blocked, "pause_between": pause_between, "stop_for_switchover": stop_for_switchover}
     policy = plan.policy.model_copy(update={name: True for name, wanted in asked.items() if wanted})
     plan = plan.model_copy(update={"policy": policy}).sealed()
     hosts = _hosts_of(plan, fleet)
+    earlier = folder.state() if resume else None
+    if earlier and not fleet.given and not fleet.names and not fleet.limit:
+        hosts = {name: host for name, host in hosts.items() if name in earlier.hosts}
     if not as_json:
-        show(plan_table(plan))
+        chosen = plan.model_copy(update={"hosts": tuple(row for row in plan.hosts if row.name in hosts)})
+        show(plan_table(chosen))
+        click.echo(plan_details(chosen))
     options = identified(
         Options(
             skip_backup=skip_backup,
-            take_over_lock=take_over_lock,
+            take_over_locks=(take_over_lock,) if take_over_lock else (),
             accept_no_rollback=accept_no_rollback,
             patience_seconds=patience_seconds,
         )
@@ -84,12 +104,14 @@ def command(
     if check:
         raise click.exceptions.Exit(_check(plan, hosts, options, as_json=as_json))
     _ask(hosts, yes=yes)
-    earlier = folder.state() if resume else None
     with Progress(quiet=no_progress or as_json, events=events) as progress:
         run = OpenRun(folder, progress)
         try:
             run.keep_plan(plan)
             result = apply_plan(plan, hosts, run, options, earlier=earlier, go_on=_go_on)
+        except KeyboardInterrupt:
+            click.echo(INTERRUPTED.format(run_id=folder.run_id), err=True)
+            raise
         finally:
             run.close()
     _tell(folder, result, as_json=as_json)
@@ -120,7 +142,9 @@ def _ask(hosts: dict[str, Host], *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageProblem("there is no terminal to ask on", hint="Say --yes when the plan has been read.")
-    click.confirm(f"Change {', '.join(hosts)} now?", abort=True)
+    if not click.confirm(f"Change {', '.join(hosts)} now?"):
+        click.echo("nothing was changed", err=True)
+        raise click.exceptions.Exit(0)
 
 
 def _check(plan: Plan, hosts: dict[str, Host], options: Options, *, as_json: bool) -> int:

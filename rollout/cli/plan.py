@@ -30,7 +30,14 @@ Example:
 @click.command(epilog=EXAMPLE)
 @fleet_options
 @click.option("--playbook", default="fix-and-jemalloc", show_default=True, help="One that ships, or a file.")
-@click.option("--sample", "sample_seconds", default=10.0, show_default=True, help="Seconds between the two probes.")
+@click.option(
+    "--sample",
+    "sample_seconds",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    help="Seconds between the two probes.",
+)
 @click.option("--no-refresh", is_flag=True, help="Go by the hosts' own package lists; none is fetched.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to keep the plan.")
 @click.option("--detailed-exitcode", is_flag=True, help="0 nothing to do, 10 changes pending, 11 blocked.")
@@ -61,7 +68,9 @@ def command(
         show(plan_table(plan))
         click.echo(plan_details(plan))
         click.echo(printable(draw(composed.order.graph, plan.waves), lines=True))
-        click.echo(f"plan {plan.plan_id} is in {path}; run it with: rollout apply", err=True)
+        where = f" --plan {out}" if out else "" if state == Path(".rollout") else f" --state-dir {state}"
+        run_it = f"; run it with: rollout apply{where}" if any(row.status == "change" for row in plan.hosts) else ""
+        click.echo(f"plan {plan.plan_id} is in {path}{run_it}", err=True)
     raise click.exceptions.Exit(_exit_code(plan, detailed=detailed_exitcode))
 
 

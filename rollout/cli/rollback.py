@@ -1,6 +1,7 @@
 """`rollout rollback`: take back what a run did, by the record that it left on each host."""
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -10,9 +11,9 @@ from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
 from rollout.cli.tables import outcome_table, show
 from rollout.engine.loop import identified, roll_back_hosts
-from rollout.engine.run_folder import OpenRun, RunFolder, done_by_plan, new_run_id, runs
+from rollout.engine.run_folder import OpenRun, RunFolder, close_behind, dead_runs, done_by_plan, new_run_id, runs
 from rollout.engine.steps import Options
-from rollout.errors import ConfigProblem, StalePlan
+from rollout.errors import ConfigProblem, StalePlan, UsageProblem
 from rollout.plan.way_back import WayBack, one_by_one, way_back
 
 EXAMPLE = """\b
@@ -26,7 +27,7 @@ Example:
 @click.option("--run", "run_id", default="", metavar="ID", help="The run to take back, instead of the last one.")
 @click.option("--accept-drift", is_flag=True, help="Go over files that somebody changed since.")
 @click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask. It is asked only where no host is named.")
 @click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
 @click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
 @state_option
@@ -43,16 +44,21 @@ def command(
     state: Path,
     as_json: bool,
 ) -> None:
-    """Take back what the last run (or --run) did on the hosts, in reverse order. Needs only the inventory."""
+    """Take back what the last run (or --run) did on each host, in reverse order. Needs only the inventory.
+
+    Without an inventory it takes that of the last apply here, and all hosts of it unless some are named.
+    """
+    if as_json and events == "-":
+        raise UsageProblem("--json and --events - do not go together: both write to stdout")
     last = _last_apply(state, run_id)
     source = (
         fleet if fleet.given or last is None else FleetOptions(last.plan().inventory_sources, fleet.limit, fleet.names)
     )
     hosts = {host.name: host for host in select_hosts(source)}
     back = _way_back(list(hosts), last, state)
-    if not (fleet.names or fleet.limit or yes):
-        click.confirm(f"Take back {', '.join(name for wave in back.waves for name in wave)}?", abort=True)
-    options = identified(Options(accept_drift=accept_drift, take_over_lock=take_over_lock or _dead_lock_of(last)))
+    _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))
+    locks = (*dead_runs(state), *([take_over_lock] if take_over_lock else []))
+    options = identified(Options(accept_drift=accept_drift, take_over_locks=locks))
     folder = RunFolder(state / "runs" / new_run_id())
     with Progress(quiet=no_progress or as_json, events=events) as progress:
         run = OpenRun(folder, progress)
@@ -60,11 +66,23 @@ def command(
             result = roll_back_hosts(hosts, back, run, options, run_id)
         finally:
             run.close()
+    close_behind(state, [name for name, end in result.outcomes.items() if end.status == "rolled_back"])
     if as_json:
         click.echo(json.dumps({"schema": 1, "run_id": result.run_id, "hosts": host_documents(folder)}, indent=1))
     else:
         show(outcome_table(result.outcomes))
     raise click.exceptions.Exit(result.exit_code)
+
+
+def _ask(names: list[str], *, yes: bool) -> None:
+    """Ask for a word when no host was named: then the whole fleet is meant."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageProblem("there is no terminal to ask on", hint="Name the hosts with --host, or say --yes.")
+    if not click.confirm(f"Take back {', '.join(names)}?"):
+        click.echo("nothing was changed", err=True)
+        raise click.exceptions.Exit(0)
 
 
 def _way_back(names: list[str], last: RunFolder | None, state: Path) -> WayBack:
@@ -83,11 +101,3 @@ def _last_apply(state: Path, run_id: str) -> RunFolder | None:
     """Return the apply that is meant, where this controller made it; the host's own record serves elsewhere."""
     made = [run for run in runs(state) if run.state().kind == "apply" and (not run_id or run.run_id == run_id)]
     return made[-1] if made else None
-
-
-def _dead_lock_of(last: RunFolder | None) -> str:
-    """Return the id of the last run here when it was cut off and no process works on it: its locks are ours to take."""
-    if last is None or last.state().ended:
-        return ""
-    OpenRun(last, lambda _event: None).close()  # raises Locked while another process has it
-    return last.run_id

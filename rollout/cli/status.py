@@ -8,7 +8,7 @@ import click
 from rollout.cli.options import json_option, state_option
 from rollout.cli.runs import host_documents
 from rollout.cli.tables import STYLES, cell, show, table
-from rollout.engine.run_folder import find_run
+from rollout.engine.run_folder import find_run, unfinished
 from rollout.journal import HostState
 
 EXAMPLE = """\b
@@ -31,8 +31,13 @@ def command(run_id: str | None, state: Path, as_json: bool) -> None:
         return
     title = f"run {run.run_id} ({run.kind}, {'ended' if run.ended else 'cut off, or still at work'})"
     show(table(("host", "status", "last phase", "lock", "what"), (_row(host) for host in run.hosts.values()), title))
-    if not run.ended:
-        click.echo("Go on with: rollout apply --resume; or take it back with: rollout rollback", err=True)
+    for other in unfinished(state):
+        hosts = " ".join(f"--host {name}" for name, host in other.state().hosts.items() if host.status == "unknown")
+        click.echo(
+            f"run {other.run_id} was cut off; go on with: rollout apply --resume --run {other.run_id}; "
+            f"or take it back with: rollout rollback {hosts}",
+            err=True,
+        )
 
 
 def _row(host: HostState) -> list[object]:

@@ -1,5 +1,20 @@
 """What each thing that preflight tries means when it fails, and what to do: texts of `rollout explain`."""
 
+STATUSES: dict[str, str] = {
+    "change": "Changes are planned for the host.",
+    "changed": "The planned changes were made, and proved on fresh facts.",
+    "ok": "Nothing was to be done.",
+    "failed": "The host could not be changed, or its way back is not complete; the error says what is where.",
+    "recovered": "The change did not hold and was taken back by itself; the host is as it was.",
+    "rolled_back": "What a run had done was taken back; the host is as it was.",
+    "stale": "The host no longer needs what was planned. It was not touched; make a fresh plan.",
+    "blocked": "Something stands in the way: a blocker of the plan, or another run that holds the host.",
+    "skipped": "The policy left the host alone, because of what happened to others.",
+    "pending": "The run ended before it came to this host.",
+    "unknown": "The run was cut off, or lost the host, after it had begun to work on it. What had begun goes on by "
+    "itself on the host. rollout apply --resume finds out how far it came and goes on; rollout rollback takes it back.",
+}
+
 PREFLIGHT: dict[str, str] = {
     "plan": "The host no longer needs what was planned for it; make a fresh plan.",
     "host": "The host could not be reached, or another run holds it; the message says which.",

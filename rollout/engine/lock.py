@@ -22,7 +22,7 @@ def take(run: HostRun) -> None:
         "controller": run.options.controller,
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    text = script("lock", base=BASE, run_id=run.run_id, take_over=run.options.take_over_lock)
+    text = script("lock", base=BASE, run_id=run.run_id, take_over=run.options.take_over_locks)
     result = run.transport.run(text, json.dumps(ours).encode())
     if result.exit_status == LOCKED:
         raise Locked(run.name, f"held by {_who(result.text)}", hint=_hint(result.text))
@@ -58,4 +58,4 @@ def _who(text: str) -> str:
 
 def _hint(text: str) -> str:
     run = owner(text).get("run_id", "RUN")
-    return f"When that run is dead, take its lock over: rollout apply --take-over-lock {run}"
+    return f"When that run is dead, go on with --take-over-lock {run}"

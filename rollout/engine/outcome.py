@@ -17,8 +17,8 @@ from rollout.journal import Status
 # The graver a code, the earlier it stands: a run ends with the gravest of its hosts' codes.
 GRAVITY = (
     RollbackIncomplete.exit_code,
-    StoppedByPolicy.exit_code,
     Locked.exit_code,
+    StoppedByPolicy.exit_code,
     StalePlan.exit_code,
     HostProblem.exit_code,
     0,
@@ -39,13 +39,16 @@ class Outcome:
 
 def of_error(error: RolloutError, *, change_began: bool) -> Outcome:
     """Name the outcome of an error. Once the change began, a host that is out of reach is `unknown`: do.sh goes on."""
+    told = " ".join(part for part in (error.message, error.hint) if part)
+    if isinstance(error, HostProblem):  # the host's name stands beside it wherever an outcome is shown
+        told = told.removeprefix(f"{error.host}: ")
     if isinstance(error, Unreachable):
-        return Outcome("unknown" if change_began else "unreachable", error.message, exit_code=error.exit_code)
+        return Outcome("unknown" if change_began else "unreachable", told, exit_code=error.exit_code)
     if isinstance(error, StalePlan):
-        return Outcome("stale", error.message, exit_code=error.exit_code)
+        return Outcome("stale", told, exit_code=error.exit_code)
     if isinstance(error, Locked):
-        return Outcome("blocked", str(error), exit_code=error.exit_code)
-    return Outcome("failed", str(error), exit_code=error.exit_code)
+        return Outcome("blocked", told, exit_code=error.exit_code)
+    return Outcome("failed", told, exit_code=error.exit_code)
 
 
 def gravest(codes: Iterable[int]) -> int:

@@ -89,7 +89,7 @@ def _rolled_back(run: HostRun) -> Outcome:
     left = what_is_left(run)
     chosen = _choose(left.records, run.record_id)
     if isinstance(chosen, str) and not left.lock_run:
-        return Outcome("ok", error=chosen)
+        return Outcome("failed", chosen, exit_code=1) if run.record_id else Outcome("ok", chosen)
     with run.phase("lock"):
         lock.take(run)
     try:

@@ -4,7 +4,7 @@ import fcntl
 import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,6 +95,60 @@ def find_run(state_dir: Path, run_id: str | None, kind: str | None = None) -> Ru
         if kind is None or run.state().kind == kind:
             return run
     raise UsageProblem(f"no run has been made yet in {state_dir}", hint="rollout plan, then rollout apply.")
+
+
+def unfinished(state_dir: Path) -> list[RunFolder]:
+    """Return the applies that were cut off: not ended, or with a host of which nobody knows how far it came."""
+    made = ((run, run.state()) for run in runs(state_dir))
+    return [run for run, state in made if state.kind == "apply" and _open(state)]
+
+
+def _open(state: RunState) -> bool:
+    return not state.ended or any(host.status == "unknown" for host in state.hosts.values())
+
+
+def run_to_resume(state_dir: Path, run_id: str | None) -> RunFolder:
+    """Return the run of that id, or the last one that was cut off; raises `UsageProblem` when there is none."""
+    if run_id:
+        return find_run(state_dir, run_id)
+    cut_off = unfinished(state_dir)
+    if cut_off:
+        return cut_off[-1]
+    last = find_run(state_dir, None, "apply")
+    if any(host.status not in ("changed", "ok") for host in last.state().hosts.values()):
+        return last
+    raise UsageProblem(
+        f"no run in {state_dir} was cut off or left a host undone", hint="rollout history lists the runs."
+    )
+
+
+def close_behind(state_dir: Path, names: Collection[str]) -> None:
+    """Write into the runs that were cut off that these hosts of theirs have been taken back since."""
+    for folder in unfinished(state_dir):
+        lost = [name for name, host in folder.state().hosts.items() if host.status == "unknown" and name in names]
+        if not lost:
+            continue
+        run = OpenRun(folder, lambda _event: None)
+        try:
+            for name in lost:
+                run.record(name, "phase_ended", phase="unlock", status="done", seconds=0.0)
+                run.record(name, "finished", status="rolled_back", error="taken back by a later run")
+            run.record("", "run_ended", stopped="")
+        finally:
+            run.close()
+
+
+def dead_runs(state_dir: Path) -> tuple[str, ...]:
+    """Return the ids of the applies here on which no process works any more: locks that they left are ours to take."""
+    return tuple(run.run_id for run in runs(state_dir) if run.state().kind == "apply" and not _worked_on(run))
+
+
+def _worked_on(folder: RunFolder) -> bool:
+    try:
+        os.close(_exclusive(folder))
+    except Locked:
+        return True
+    return False
 
 
 class OpenRun:

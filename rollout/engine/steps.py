@@ -29,7 +29,7 @@ class Options:
     """What the operator asked of a run beyond the plan."""
 
     skip_backup: str = ""  # the reason, in the operator's words
-    take_over_lock: str = ""  # the run whose lock is taken over
+    take_over_locks: tuple[str, ...] = ()  # dead runs whose locks are taken over
     accept_no_rollback: bool = False
     accept_drift: bool = False
     patience_seconds: float = 300.0  # how long a host may be out of reach while its scripts run

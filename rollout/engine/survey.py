@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rollout.errors import HostProblem
+from rollout.errors import Unreachable
 from rollout.plan.build import unreachable_host
 from rollout.plan.compose import Seen
 from rollout.plan.model import HostPlan
@@ -41,6 +41,6 @@ def survey(hosts: Sequence[Host], *, forks: int, sample_seconds: float, refresh:
         if isinstance(outcome, Done):
             seen[name] = outcome.value
         else:
-            code = "unreachable" if isinstance(outcome.error, HostProblem) else "probe_failed"
+            code = "unreachable" if isinstance(outcome.error, Unreachable) else "probe_failed"
             lost[name] = unreachable_host(name, code, outcome.error.message)
     return Survey(seen, lost)

@@ -12,6 +12,7 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     "blocker": changes.BLOCKERS,
     "warning": changes.WARNINGS,
     "preflight": engine.PREFLIGHT,
+    "status": engine.STATUSES,
     "check": checks.CHECKS,
     "cause": checks.CAUSES,
     "verdict": prediction.VERDICTS,

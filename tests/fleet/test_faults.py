@@ -144,6 +144,7 @@ def test_two_operators_on_one_host(fleet: Rehearsal, tmp_path: Path) -> None:
     process = product.start("apply", "--yes", "--json")
     wait_for_line(product, process, "db1", "phase_ended", "lock")
     refused = other.run("apply", "--yes", "--json", expect=None)
+    assert refused.code == 6
     assert refused.json["hosts"][0]["status"] == "blocked"
     assert "held by run" in refused.json["hosts"][0]["error"]
     out, complaint = process.communicate(timeout=600)
