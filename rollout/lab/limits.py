@@ -3,6 +3,8 @@
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from rollout.errors import UsageProblem
@@ -73,7 +75,14 @@ def inotify_needed(hosts: int) -> int:
 
 
 def _inotify_in_use() -> int:
-    return sum(_target(link) == "anon_inode:inotify" for link in Path("/proc").glob("[0-9]*/fd/*"))
+    return sum(_target(link) == "anon_inode:inotify" for link in _open_files())
+
+
+def _open_files() -> Iterator[Path]:
+    """Yield the open files of all processes; one that ends while it is looked at has none."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            yield from (process / "fd").iterdir()
 
 
 def _target(link: Path) -> str:

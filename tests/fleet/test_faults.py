@@ -122,8 +122,7 @@ def test_a_server_that_does_not_start_is_brought_back_by_itself(fleet: Rehearsal
     before = snapshot(fleet, "db2")
     product = product_for(fleet, tmp_path, "db2")
     target = product.plan("--host", "db2", "--json").json["hosts"][0]["changes"][1]["after"]["mariadb-server"]
-    refuse = f'! dpkg-query -W -f "${{Version}}" mariadb-server | grep -qF "{target}"'
-    unit_file = f"[Service]\nExecStartPre=/bin/sh -c '{refuse}'\n".replace("$", "$$")
+    unit_file = f"[Service]\nExecStartPre=/bin/sh -c '! dpkg-query -W mariadb-server | grep -qF \"{target}\"'\n"
     fleet.shell("db2", "mkdir -p /run/systemd/system/mariadb.service.d")
     fleet.shell("db2", "cat >/run/systemd/system/mariadb.service.d/break.conf", unit_file.encode())
     fleet.text("db2", "systemctl daemon-reload")
