@@ -70,6 +70,9 @@ def test_no_hosts_is_no_work() -> None:
 
 
 HANGING = """
+import signal
+# As on a terminal, even where a job in the background was started with ctrl-C switched off.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import sys
 from rollout.cli import app
 from rollout.remote import open_transport
@@ -106,4 +109,4 @@ def test_ctrl_c_ends_the_program_with_130_and_without_waiting(tmp_path: Path) ->
         os.kill(program.pid, signal.SIGINT)
         _, said = program.communicate(timeout=10)
     assert (program.returncode, said.strip()) == (130, b"rollout: interrupted")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 6  # the four hosts hang for 12 seconds
