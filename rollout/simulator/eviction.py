@@ -90,13 +90,14 @@ def flush_batch(pages: Records, pool: Records, writes: Records, now: int) -> Non
 
 @compiled
 def scan_for_clean(pages: Records, pool: Records, writes: Records, now: int, limit: int) -> bool:
-    """Evict the first clean page that no policy spares among the last `limit`; tell whether there was one."""
+    """Evict the first clean page among the last `limit` that nothing spares or pins; tell whether there was one."""
     visited = 0
     page = wide(pages[pool.sentinel].prev)
     while page != pool.sentinel and visited < limit:
         before = wide(pages[page].prev)
         visited += 1
-        if not spared(pages, pool, page, now, True, False) and not is_dirty(writes, pool, page):
+        held = page == pool.pinned or is_dirty(writes, pool, page)
+        if not spared(pages, pool, page, now, True, False) and not held:
             if pages[page].at == 0:
                 pool.read_ahead_evicted += 1
             evict(pages, pool, page)

@@ -106,6 +106,10 @@ class MidpointPool:
         """Return the record of the instance that holds `page`."""
         return self.pools[page // 64 % len(self.pools)]
 
+    def pin(self, page: int | None) -> None:
+        """Keep a thread without a frame from taking this page's, as while a descent holds the root; None lets it go."""
+        self.pools.pinned = NONE if page is None else page
+
     def tick(self, now_ms: int) -> None:
         """Let the clock of seconds and the page cleaner reach `now_ms` without an access."""
         for pool in self.pools:
@@ -266,4 +270,4 @@ def _set_rules(pool: Records, policy: str, frames: int, settings: PoolSettings) 
     pool.repaired_wrap = settings.repaired_wrap
     pool.read_ahead_threshold = settings.read_ahead_threshold
     pool.clock = clock if clock is not None else int(policy == "mariadb-10.5")
-    pool.old_start = NONE
+    pool.old_start = pool.pinned = NONE

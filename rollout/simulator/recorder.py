@@ -123,10 +123,12 @@ class Replica:
         self.pool.fill(listed, clock=max((row.stamp for row in start.rows), default=0))
         self.start = start
 
-    def read(self, keys: Iterable[PageKey], now_ms: int) -> None:
-        """Replay reads of pages."""
-        for key in keys:
+    def read(self, keys: Sequence[PageKey], now_ms: int) -> None:
+        """Replay a descent and what follows it; the first page, the root, is pinned while the second is read."""
+        for place, key in enumerate(keys):
+            self.pool.pin(self.numbers[keys[0]] if place == 1 else None)
             self.pool.access(self.numbers[key], now_ms)
+        self.pool.pin(None)
 
     def order(self) -> tuple[PageKey, ...]:
         """Return the pages from the head to the tail."""

@@ -36,7 +36,7 @@ RULES = (
     *("old_min_length", "old_tolerance", "young_min_length", "eviction_floor", "cleaner", "on_demand", "keep_freed"),
     *("flush_quota", "write_quota", "miss_mutex", "repaired_wrap", "read_ahead_threshold", "page_count", "sentinel"),
 )
-VARIABLES = ("length", "old_start", "old_length", "free", "clock", "tick", "next_second", "hand", "dirty")
+VARIABLES = ("length", "old_start", "old_length", "free", "clock", "tick", "next_second", "hand", "dirty", "pinned")
 COUNTERS = (
     *("hits", "misses", "created", "freed", "made_young", "young_moves", "made_not_young", "mutex_acquisitions"),
     *("evictions", "read_ahead", "read_ahead_evicted", "pages_written", "waits", "probes"),

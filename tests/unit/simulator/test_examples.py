@@ -364,3 +364,16 @@ def test_a_list_that_was_read_from_a_server_is_taken_over() -> None:
     for pool in (source, copy):
         read(pool, range(1000, 1100), 5)
     assert copy.order() == source.order()
+
+
+def test_a_thread_without_a_frame_passes_over_a_pinned_page() -> None:
+    """The root that a descent holds stays, even at the tail; once let go it is the next to leave."""
+    pool = filled("mariadb-10.5", 700, frames=700)
+    pool.pin(1)
+    read(pool, [701], 2)
+    assert order(pool)[-1] == 1
+    assert pool.pages[2].prev == ABSENT
+    pool.pin(None)
+    read(pool, [702], 2)
+    assert pool.pages[1].prev == ABSENT
+    check(pool)
