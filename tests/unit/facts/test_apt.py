@@ -33,9 +33,9 @@ FILES = """\
 Package files:
  100 /var/lib/dpkg/status
      release a=now
- 500 http://deb.debian.org/debian-security bookworm-security/main amd64 Packages
+ 500 http://deb.example.org/debian-security bookworm-security/main amd64 Packages
      release v=12,o=Debian,a=oldstable-security,n=bookworm-security,l=Debian-Security,c=main,b=amd64
-     origin deb.debian.org
+     origin deb.example.org
 1001 https://deb.example/repo ./ Packages
      release o=Example Corp,l=Ours, and more,c=
      origin deb.example
@@ -66,9 +66,9 @@ def test_no_candidate_is_none() -> None:
 def test_origins_come_from_the_place_that_offers_the_version() -> None:
     """Origin, label, suite, codename and site are those of the release file, commas and all."""
     sources = parse_sources(FILES)
-    place = "http://deb.debian.org/debian-security bookworm-security/main amd64 Packages"
+    place = "http://deb.example.org/debian-security bookworm-security/main amd64 Packages"
     assert sources[place] == PackageSource(
-        500, place, "Debian", "Debian-Security", "oldstable-security", "bookworm-security", "deb.debian.org"
+        500, place, "Debian", "Debian-Security", "oldstable-security", "bookworm-security", "deb.example.org"
     )
     assert sources["https://deb.example/repo ./ Packages"].origin == "Example Corp"
     table = f"x:\n  Installed: 1\n  Candidate: 1\n  Version table:\n *** 1 500\n        500 {place}\n"
@@ -118,7 +118,7 @@ def test_automatic_marks_are_by_package_and_architecture() -> None:
 @pytest.mark.parametrize(
     ("exit_status", "text", "fine"),
     [
-        (0, "Hit:1 http://deb.debian.org/debian bookworm InRelease\nReading package lists...\n", True),
+        (0, "Hit:1 http://deb.example.org/debian bookworm InRelease\nReading package lists...\n", True),
         (
             0,
             "Err:1 http://a.example x\nW: Some index files failed to download. They have been ignored, "

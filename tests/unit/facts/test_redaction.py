@@ -45,7 +45,7 @@ def test_a_secret_is_hidden(text: str) -> None:
         "strict_password_validation\tON",
         "passwd\tamd64\t1:4.13+dfsg1-1\tinstall ok installed\tshadow\tpasswd",
         "Access denied for user 'a'@'b' (using password: NO)",
-        "500 http://deb.debian.org/debian bookworm/main amd64 Packages",
+        "500 http://deb.example.org/debian bookworm/main amd64 Packages",
         "report_password\t",
     ],
 )
