@@ -126,8 +126,10 @@ def vault(folder: Path, case: dict[str, Any]) -> Vault:
 
 
 def ours(folder: Path, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Inventory:
-    """Read a case with our own loader, from inside its folder."""
+    """Read a case with our own loader, from inside its folder, beside the Ansible of this environment."""
     monkeypatch.chdir(folder)
+    programs = str(Path(sys.executable).parent)  # pytest may have been called by its path, as the Makefile does
+    monkeypatch.setenv("PATH", programs + os.pathsep + os.environ["PATH"])
     playbook = folder / case["playbook"] / "playbook.yml" if "playbook" in case else None
     return load_inventory(sources(case), vault(folder, case), playbook)
 
