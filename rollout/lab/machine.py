@@ -114,6 +114,8 @@ class Machine:
     def link_up(self, up: bool) -> None:
         """Cut the host off the network, or join it again, at the controller's end of its cable."""
         run(["ip", "link", "set", self.wiring.link, "up" if up else "down"], doing=f"setting {self.wiring.link}")
+        # A question for the host's hardware address that went out while it was cut off would fail the next connection.
+        succeeds(["ip", "neigh", "flush", "to", self.wiring.address, "dev", self.wiring.bridge])
 
     def _unlink(self) -> None:
         succeeds(["ip", "link", "delete", self.wiring.link])

@@ -1,33 +1,20 @@
 """The 11.8 road on trixie: real 11.8.9, then the stand-in of 11.8.10 is published, and back again."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from product import Product
 from undo_law import differences, snapshot
 
-from rollout.lab.fleet import Fleet, down, up
-from rollout.lab.layout import Place
 from rollout.lab.rehearsal import Rehearsal
 
 pytestmark = pytest.mark.fleet
 
 
-@pytest.fixture(scope="module")
-def trixie(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Bring up one trixie host."""
-    place = Place(tmp_path_factory.mktemp("state"), f"x{os.getpid()}")
-    try:
-        yield up(place, hosts=1, distro="trixie", writer=False)
-    finally:
-        down(place)
-
-
-def test_not_published_and_then_the_full_road_and_back(trixie: Fleet, tmp_path: Path) -> None:
+def test_not_published_and_then_the_full_road_and_back(trixie: Rehearsal, tmp_path: Path) -> None:
     """11.8.9: not published, jemalloc alone is planned; published: 11.8.10 and jemalloc, one start, the undo law."""
-    fleet = Rehearsal(trixie)
+    fleet = trixie
+    fleet.dirty("db1")
     product = Product(fleet.inventory, tmp_path / "state")
     row = product.plan("--json").json["hosts"][0]
     assert (row["version"]["running"], row["version"]["fix"]) == ("11.8.9", "not_published")
