@@ -68,6 +68,7 @@ class Settings(BaseModel):
     backup_directory: str = "/var/backups/rollout"
     backup_method: Literal["mariadb-backup", "mariadb-dump", "none"] = "mariadb-backup"
     soak_seconds: float = Field(default=120.0, ge=0)
+    settle_seconds: float = Field(default=600.0, ge=0, description="how long lag and other nodes are waited for")
     monitoring_paths: tuple[str, ...] = Field(default=(), description="files or folders of monitoring on the host")
     password_from: SecretSource | None = Field(default=None, description="where the login's password is found")
     become_password_from: SecretSource | None = Field(default=None, description="where the password for sudo is found")

@@ -2,11 +2,23 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from rollout.cli.options import FleetOptions, fleet_options, json_option, select_hosts, state_option
+from rollout.cli.options import (
+    FleetOptions,
+    events_option,
+    fleet_options,
+    json_option,
+    lock_option,
+    progress_option,
+    select_hosts,
+    state_option,
+)
 from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
 from rollout.cli.tables import outcome_table, plan_details, plan_table, show, table
@@ -44,7 +56,7 @@ INTERRUPTED = (
 @click.option("--stop-for-switchover", is_flag=True, help="Stop before a primary, so that it can be switched.")
 @click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
 @click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
-@click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
+@lock_option
 @click.option(
     "--patience",
     "patience_seconds",
@@ -53,8 +65,8 @@ INTERRUPTED = (
     show_default=True,
     help=PATIENCE,
 )
-@click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
-@click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
+@events_option
+@progress_option
 @state_option
 @json_option
 def command(
@@ -81,10 +93,12 @@ def command(
     if (check and resume) or (run_id and not resume) or (as_json and events == "-"):
         raise UsageProblem("--check with --resume, --run without it, and --json with --events - do not go together")
     folder = run_to_resume(state, run_id) if resume else RunFolder(state / "runs" / new_run_id())
-    plan = folder.plan() if resume else load_plan(plan_file or state / "plan.json")
-    asked = {"skip_blocked": skip_blocked, "pause_between": pause_between, "stop_for_switchover": stop_for_switchover}
-    policy = plan.policy.model_copy(update={name: True for name, wanted in asked.items() if wanted})
-    plan = plan.model_copy(update={"policy": policy}).sealed()
+    plan = _under(
+        folder.plan() if resume else load_plan(plan_file or state / "plan.json"),
+        skip_blocked=skip_blocked,
+        pause_between=pause_between,
+        stop_for_switchover=stop_for_switchover,
+    )
     hosts = _hosts_of(plan, fleet)
     earlier = folder.state() if resume else None
     if earlier and not fleet.given and not fleet.names and not fleet.limit:
@@ -104,23 +118,43 @@ def command(
     if check:
         raise click.exceptions.Exit(_check(plan, hosts, options, as_json=as_json))
     _ask(hosts, yes=yes)
-    with Progress(quiet=no_progress or as_json, events=events) as progress:
-        run = OpenRun(folder, progress)
-        try:
-            run.keep_plan(plan)
-            result = apply_plan(plan, hosts, run, options, earlier=earlier, go_on=_go_on)
-        except KeyboardInterrupt:
-            click.echo(INTERRUPTED.format(run_id=folder.run_id), err=True)
-            raise
-        finally:
-            run.close()
+    everyone = _everyone(plan, fleet, hosts)
+    with (
+        _said_when_interrupted(folder),
+        Progress(quiet=no_progress or as_json, events=events) as progress,
+        closing(OpenRun(folder, progress)) as run,
+    ):
+        run.keep_plan(plan)
+        result = apply_plan(plan, hosts, run, options, everyone=everyone, earlier=earlier, go_on=_go_on)
     _tell(folder, result, as_json=as_json)
     raise click.exceptions.Exit(result.exit_code)
 
 
+@contextmanager
+def _said_when_interrupted(folder: RunFolder) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(INTERRUPTED.format(run_id=folder.run_id), err=True)
+        raise
+
+
+def _under(plan: Plan, **asked: bool) -> Plan:
+    """Return the plan with what the operator asked of its policy on top."""
+    policy = plan.policy.model_copy(update={name: True for name, wanted in asked.items() if wanted})
+    return plan.model_copy(update={"policy": policy}).sealed()
+
+
+def _everyone(plan: Plan, fleet: FleetOptions, hosts: dict[str, Host]) -> dict[str, Host]:
+    """Return all hosts of the plan where a cluster reaches beyond the chosen ones: its other nodes are asked, too."""
+    if all(hosts.keys() >= set(group) for group in plan.one_at_a_time if hosts.keys() & set(group)):
+        return hosts
+    return _hosts_of(plan, replace(fleet, limit="", names=()))
+
+
 def _hosts_of(plan: Plan, fleet: FleetOptions) -> dict[str, Host]:
     """Resolve the hosts anew, and refuse a plan that was made for another inventory than the one of today."""
-    source = fleet if fleet.given else FleetOptions(plan.inventory_sources, fleet.limit, fleet.names)
+    source = fleet if fleet.given else replace(fleet, sources=plan.inventory_sources)
     hosts = {host.name: host for host in select_hosts(source, load_playbook(Path(plan.playbook.source)))}
     named = {name: host for name, host in hosts.items() if name in plan.inventory}
     strangers = sorted(hosts.keys() - named.keys())

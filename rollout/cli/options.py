@@ -126,6 +126,11 @@ state_option = click.option(
     show_envvar=True,
     help="Folder of plans, journals and reports.",
 )
+events_option = click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
+progress_option = click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
+lock_option = click.option(
+    "--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout, nothing else.")
 
 

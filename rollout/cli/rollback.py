@@ -2,11 +2,22 @@
 
 import json
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from rollout.cli.options import FleetOptions, fleet_options, json_option, select_hosts, state_option
+from rollout.cli.options import (
+    FleetOptions,
+    events_option,
+    fleet_options,
+    json_option,
+    lock_option,
+    progress_option,
+    select_hosts,
+    state_option,
+)
 from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
 from rollout.cli.tables import outcome_table, show
@@ -26,10 +37,10 @@ Example:
 @fleet_options
 @click.option("--run", "run_id", default="", metavar="ID", help="The run to take back, instead of the last one.")
 @click.option("--accept-drift", is_flag=True, help="Go over files that somebody changed since.")
-@click.option("--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead.")
+@lock_option
 @click.option("--yes", is_flag=True, help="Do not ask. It is asked only where no host is named.")
-@click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
-@click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
+@events_option
+@progress_option
 @state_option
 @json_option
 def command(
@@ -51,21 +62,18 @@ def command(
     if as_json and events == "-":
         raise UsageProblem("--json and --events - do not go together: both write to stdout")
     last = _last_apply(state, run_id)
-    source = (
-        fleet if fleet.given or last is None else FleetOptions(last.plan().inventory_sources, fleet.limit, fleet.names)
-    )
+    source = fleet if fleet.given or last is None else replace(fleet, sources=last.plan().inventory_sources)
     hosts = {host.name: host for host in select_hosts(source)}
     back = _way_back(list(hosts), last, state)
     _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))
     locks = (*dead_runs(state), *([take_over_lock] if take_over_lock else []))
     options = identified(Options(accept_drift=accept_drift, take_over_locks=locks))
     folder = RunFolder(state / "runs" / new_run_id())
-    with Progress(quiet=no_progress or as_json, events=events) as progress:
-        run = OpenRun(folder, progress)
-        try:
-            result = roll_back_hosts(hosts, back, run, options, run_id)
-        finally:
-            run.close()
+    with (
+        Progress(quiet=no_progress or as_json, events=events) as progress,
+        closing(OpenRun(folder, progress)) as run,
+    ):
+        result = roll_back_hosts(hosts, back, run, options, run_id)
     close_behind(state, [name for name, end in result.outcomes.items() if end.status == "rolled_back"])
     if as_json:
         click.echo(json.dumps({"schema": 1, "run_id": result.run_id, "hosts": host_documents(folder)}, indent=1))

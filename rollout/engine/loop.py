@@ -54,11 +54,13 @@ def apply_plan(
     run: OpenRun,
     options: Options,
     *,
+    everyone: Mapping[str, Host] | None = None,
     earlier: RunState | None = None,
     go_on: Callable[[str], bool] = lambda _reason: False,
 ) -> RunResult:
     """Apply a plan to `hosts` (by name), or go on with what an `earlier` part of the same run left undone.
 
+    `everyone` are all hosts of the plan: a node's cluster is asked whole, also when only some hosts are changed.
     `go_on` is asked where the policy wants a person's word between waves; without a person the run stops there.
     """
     names = [name for wave in plan.waves for name in wave if name in hosts]
@@ -71,8 +73,9 @@ def apply_plan(
         if row is None:
             raise StalePlan(f"{host.name} is not in the plan", hint="Make a fresh plan with: rollout plan")
         kinds = plan_kinds(plan)
+        peers = _peers(plan, host.name, everyone or hosts)
         parts = {"plan": row, "kinds": kinds, "known": known.get(host.name), "phases": plan.playbook.phases}
-        return _with_transport(run, host, options, apply_to, **parts)
+        return _with_transport(run, host, options, apply_to, peers=peers, **parts)
 
     stop = _walk_all(plan, hosts, outcomes, run, work, go_on=go_on)
     code = gravest([stop.exit_code, *(outcome.exit_code for outcome in outcomes.values())])
@@ -113,6 +116,11 @@ def _taken_back(run: OpenRun, host: Host, options: Options, record_id: str) -> O
 def plan_kinds(plan: Plan) -> tuple[Kind, ...]:
     """Return the kinds of change that take part in a plan."""
     return plan.playbook.changes
+
+
+def _peers(plan: Plan, name: str, hosts: Mapping[str, Host]) -> tuple[Host, ...]:
+    others = {other for group in plan.one_at_a_time if name in group for other in group} - {name}
+    return tuple(host for other, host in hosts.items() if other in others)
 
 
 def _settled(status: str) -> bool:

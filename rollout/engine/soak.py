@@ -33,16 +33,26 @@ def kept_sample(run: HostRun, moment: str) -> Sample:
 def soak(run: HostRun) -> tuple[CheckResult, ...]:
     """Wait `soak_seconds`, hold the host against its baseline, and put the prediction beside what was measured.
 
+    A replica that still catches up, or a node that is not Synced yet, is waited for, `settle_seconds` at most.
     Returns the results of the health gate; the comparison is kept in the run's folder.
     """
     if "soak" not in run.phases:
         return ()
     time.sleep(run.host.settings.soak_seconds)
-    before, now = kept_sample(run, "before"), take_sample(run, "soaked")
-    results = gate(before, now)
+    before = kept_sample(run, "before")
+    deadline = time.monotonic() + run.host.settings.settle_seconds
+    while True:
+        now = take_sample(run, "soaked")
+        results = gate(before, now)
+        if not _catching_up(results) or time.monotonic() > deadline:
+            break
     dump_synced(run.folder / "gate.json", [asdict(result) for result in results])
     _compare(run, (before.first, before.second), (now.first, now.second))
     return results
+
+
+def _catching_up(results: tuple[CheckResult, ...]) -> bool:
+    return any(result.status == "fail" and result.id in ("gate_lag", "gate_wsrep") for result in results)
 
 
 def _compare(run: HostRun, before: tuple[Facts, Facts], now: tuple[Facts, Facts]) -> None:

@@ -51,6 +51,7 @@ class HostRun:
     options: Options = field(default_factory=Options)
     known: HostState | None = None
     phases: tuple[str, ...] = ("backup", "soak")  # those of the playbook that may be left out
+    peers: tuple[Host, ...] = ()  # the other hosts of which none may be down together with this one
     record_id: str = ""  # the run whose record on the host is worked with, when it is another one (rollback)
 
     @property

@@ -10,6 +10,7 @@ from rollout.engine.backup import Backup, back_up
 from rollout.engine.change import Made, make
 from rollout.engine.look import fresh_facts, its_unit, kept_facts
 from rollout.engine.outcome import Outcome, of_error
+from rollout.engine.peers import wait_until_synced
 from rollout.engine.preflight import Tried, preflight
 from rollout.engine.proof import Proof, prove
 from rollout.engine.recover import recover
@@ -85,6 +86,9 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
         with run.phase("way_back"):
             prepare(run, unit)
             write_record(run, facts, unit)
+        if run.peers:
+            with run.phase("peers") as details:
+                details.update(wait_until_synced(run, facts))
     return Ready(kept_facts(run, "before"), unit)
 
 

@@ -11,7 +11,7 @@ from statistics import median
 from rollout.checks.aftermath import error_log
 from rollout.checks.model import CheckResult, Expectation, Judgement, Situation, asked, held, not_known, skipped
 from rollout.checks.topology import replication, wsrep
-from rollout.facts.model import Facts
+from rollout.facts.model import Facts, Galera
 from rollout.facts.unknown import Known, Unknown, known_or
 from rollout.prediction.rates import Rates, rates
 
@@ -88,16 +88,15 @@ def why_cold(baseline: Facts, now: Facts, margins: Margins = DEFAULT_MARGINS) ->
     return ""
 
 
-def unsynced(peers: Mapping[str, Facts]) -> dict[str, str]:
+def unsynced(peers: Mapping[str, Known[Galera | None]]) -> dict[str, str]:
     """Name the nodes of a cluster that forbid taking another one down, each with its state.
 
     A donor may stay Desynced after a failed transfer; a node that cannot be asked counts as not synced.
     """
-    return {name: state for name, facts in peers.items() if (state := _wsrep_state(facts))}
+    return {name: state for name, node in peers.items() if (state := _wsrep_state(node))}
 
 
-def _wsrep_state(facts: Facts) -> str:
-    node = facts.replication.galera
+def _wsrep_state(node: Known[Galera | None]) -> str:
     if isinstance(node, Unknown):
         return f"not known: {node.reason}"
     if node is None:

@@ -198,11 +198,11 @@ def test_a_restart_between_the_probes_is_not_compared() -> None:
 def test_the_peers_of_a_node_forbid_the_next_one_unless_synced() -> None:
     """A donor that stayed Desynced, a split, and a node that could not be asked are named with their state."""
     peers = {
-        "g1": facts("g1", 11, galera=node()),
-        "g2": facts("g2", 12, galera=node(state="Donor/Desynced")),
-        "g3": facts("g3", 13, galera=node(status="non-Primary")),
-        "g4": facts("g4", 14, galera=Unknown("the server is not running")),
-        "g5": facts("g5", 15),
+        "g1": node(),
+        "g2": node(state="Donor/Desynced"),
+        "g3": node(status="non-Primary"),
+        "g4": Unknown("the server is not running"),
+        "g5": None,
     }
     assert unsynced(peers) == {
         "g2": "Donor/Desynced, Primary",
