@@ -1,7 +1,9 @@
-"""`rollout history`: the runs that this controller has made."""
+"""`rollout history`: the runs that this controller has made, and how good their predictions were."""
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ import click
 from rollout.cli.options import json_option, state_option
 from rollout.cli.tables import show, table
 from rollout.engine.run_folder import RunFolder, runs
+from rollout.prediction.compare import Comparison, Tally, tally
+from rollout.report.load import kept_comparison
 
 EXAMPLE = """\b
 Example:
@@ -22,12 +26,28 @@ Example:
 @state_option
 @json_option
 def command(state: Path, as_json: bool) -> None:
-    """List the runs so far, oldest first."""
-    rows = [_row(run) for run in runs(state)]
+    """List the runs so far, oldest first, and how often what they measured lay within what was predicted."""
+    made = runs(state)
+    rows = [_row(run) for run in made]
+    tallied = tally(_comparisons(made))
     if as_json:
-        click.echo(json.dumps({"schema": 1, "runs": rows}, indent=1))
+        click.echo(json.dumps({"schema": 1, "runs": rows, "predictions": [asdict(one) for one in tallied]}, indent=1))
         return
     show(table(("run", "kind", "when", "ended", "operator", "hosts"), (row.values() for row in rows)))
+    if tallied:
+        show(table(("predicted", "judged", "within the range", "mean error of the middle"), map(_tallied, tallied)))
+
+
+def _comparisons(made: Iterable[RunFolder]) -> Iterator[Comparison]:
+    for path in (path for run in made for path in sorted(run.path.glob("hosts/*/comparison.json"))):
+        comparison = kept_comparison(path)
+        if comparison is not None:
+            yield comparison
+
+
+def _tallied(one: Tally) -> tuple[str, int, int, str]:
+    error = "not known" if one.mean_relative_error is None else f"{one.mean_relative_error:.0%}"
+    return one.name, one.judged, one.within, error
 
 
 def _row(folder: RunFolder) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rollout.facts.form import facts_to_json
 from rollout.journal import dump_synced
 from rollout.plan.build import resolved
 from rollout.plan.compose import FleetPlan, compose
-from rollout.plan.drawing import draw
+from rollout.plan.drawing import draw, topology_json
 from rollout.plan.model import Plan, PlaybookPart
 from rollout.plan.playbook import Playbook, find_playbook, load_playbook
 from rollout.printable import printable
@@ -63,7 +63,8 @@ def command(
     path = out or state / "plan.json"
     dump_synced(path, plan.to_json())
     if as_json:
-        click.echo(json.dumps(plan.to_json(facts=False), indent=1))
+        document = {**plan.to_json(facts=False), "topology": topology_json(composed.order.graph)}
+        click.echo(json.dumps(document, indent=1))
     else:
         show(plan_table(plan))
         click.echo(plan_details(plan))

@@ -92,7 +92,7 @@ def _host(run: RunFolder, state: HostState, plan: Plan | None, events: Iterable[
     before = kept_facts(folder / "facts-before.json")
     after = kept_facts(folder / "facts-soaked.json") or kept_facts(folder / "facts-after.json")
     checks = (*_checks(folder / "checks.json"), *_checks(folder / "gate.json"))
-    comparison = _comparison(folder / "comparison.json")
+    comparison = kept_comparison(folder / "comparison.json")
     expected = row.expected_downtime_seconds
     prediction = row.prediction or {}
     return HostReport(
@@ -145,7 +145,11 @@ def _checks(path: Path) -> tuple[CheckResult, ...]:
     return checks_from_json(_document(path) or ())
 
 
-def _comparison(path: Path) -> Comparison | None:
+def kept_comparison(path: Path) -> Comparison | None:
+    """Read what the soak measured of one host beside its prediction, None where it was not measured.
+
+    Raises `ConfigProblem` when the file is no comparison.
+    """
     document = _document(path)
     try:
         return None if document is None else comparison_from_json(document)

@@ -24,12 +24,18 @@ HOSTS = 3
 
 
 def bring_up(
-    folder: Path, mark: str, *, hosts: int | None = None, distro: Distro = "bookworm", topology: Topology = "standalone"
+    folder: Path,
+    mark: str,
+    *,
+    hosts: int | None = None,
+    distro: Distro = "bookworm",
+    topology: Topology = "standalone",
+    writer: bool = False,
 ) -> Iterator[Fleet]:
     """Bring up a fleet for the session under a name that no other session has, and take it down at its end."""
     place = Place(folder, f"{mark}{os.getpid()}")
     try:
-        yield up(place, hosts=hosts, distro=distro, topology=topology, writer=False)
+        yield up(place, hosts=hosts, distro=distro, topology=topology, writer=writer)
     finally:
         down(place)
 

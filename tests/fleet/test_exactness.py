@@ -142,8 +142,8 @@ def test_a_read_only_server_keeps_its_list_as_the_simulator_does(prepared: Prepa
     differences = [f"{outcome.program}: {words}" for outcome in outcomes for words in outcome.differences]
     moved = sum(outcome.made_young for outcome in outcomes)
     rejected = sum(outcome.made_not_young for outcome in outcomes)
-    print(f"\n{len(outcomes)} programs, {compared} pages compared, {len(differences)} differences")  # noqa: T201
-    print(f"{moved} pages made young, {rejected} not made young")  # noqa: T201
+    print(f"\n{len(outcomes)} programs, {compared} pages compared, {len(differences)} differences")
+    print(f"{moved} pages made young, {rejected} not made young")
     assert differences == []
     assert moved > 100, "the programs promote"
     assert rejected > 100, "and are rejected"
@@ -208,7 +208,7 @@ def test_a_read_write_server_evicts_in_batches_as_the_simulator_does(prepared: P
     """The order is the same until something is evicted; then counters within 3 % and residency within 5 %."""
     drifts = [drift(prepared, seed) for seed in range(REPEATS)]
     for each in drifts:
-        print(f"\n{each}", end="")  # noqa: T201
+        print(f"\n{each}", end="")
     assert [each.order_differences for each in drifts] == [0] * REPEATS
     assert max(abs(each.made_young) for each in drifts) < 0.03
     assert max(abs(each.made_not_young) for each in drifts) < 0.03

@@ -63,7 +63,7 @@ def test_verify_plugin_and_testinfra_agree(fleet: Rehearsal, tmp_path: Path) -> 
         figures.append((name, connections(fleet) - seen, seconds))
         assert of_junit(tmp_path / "verdicts.xml") == verified
     for name, count, seconds in figures:
-        print(f"{name}: {count} connections, {seconds:.1f} s")  # noqa: T201 - figures to look at, shown with -s
+        print(f"{name}: {count} connections, {seconds:.1f} s")
     assert [count for _, count, _ in figures] == [1, 1, 1]
 
 
