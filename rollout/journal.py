@@ -34,7 +34,10 @@ Status = Literal[
 
 # Phases that write to the host: their start stands in the journal, so that a run which was killed inside one of them
 # is known to have begun it.
-WRITING_PHASES = frozenset({"lock", "preflight", "backup", "way_back", "change", "take_back", "unlock"})
+WRITING_PHASES = frozenset(
+    {"lock", "preflight", "backup", "way_back", "change", "take_back", "unlock"}
+    | {"before", "drain", "shorter_stop", "undrain", "after", "notify"}
+)
 
 
 class Event(BaseModel):

@@ -1,11 +1,14 @@
 """What a user may set: the schemas of `rollout_*` variables, and the frozen `Host` that all other rooms take."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+HookEvent: TypeAlias = Literal["before", "drain", "undrain", "after", "notify"]
 
 
 class Secret:
@@ -54,6 +57,58 @@ class SecretSource(BaseModel):
         return self
 
 
+def _words(entry: object) -> object:
+    return tuple(shlex.split(entry)) if isinstance(entry, str) else entry
+
+
+def _several(entry: object) -> object:
+    """Let one entry stand for a list of one."""
+    return entry if isinstance(entry, list | tuple) else (entry,)
+
+
+# A program and its arguments: a list of words, or a text that is split as a shell would; no shell runs it.
+Command: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
+
+
+class Hook(BaseModel):
+    """One program around a host, and where it runs: here on the controller, or on the host as root."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: Command
+    where: Literal["controller", "host"] = "controller"
+    timeout_seconds: float = Field(default=60.0, gt=0)
+
+    @property
+    def told(self) -> str:
+        """Say what would be run, where, and how long it may take."""
+        return f"{shlex.join(self.command)} on the {self.where} (at most {self.timeout_seconds:g} s)"
+
+
+Hooks: TypeAlias = Annotated[tuple[Hook, ...], BeforeValidator(_several)]
+
+
+class HookSet(BaseModel):
+    """The programs around a host: before its first and after its last change, around its stop, and for its news."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    before: Hooks = ()
+    drain: Hooks = ()
+    undrain: Hooks = ()
+    after: Hooks = ()
+    notify: Hooks = ()
+
+    def of(self, event: HookEvent) -> tuple[Hook, ...]:
+        """Return the hooks of one event, in their order."""
+        hooks: tuple[Hook, ...] = getattr(self, event)
+        return hooks
+
+    def over(self, weaker: "HookSet") -> "HookSet":
+        """Return these hooks, and those of `weaker` for each event that these say nothing of."""
+        return weaker.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
+
+
 class Settings(BaseModel):
     """The `rollout_*` variables of one host, their prefix taken off. Defaults are what a careful DBA would take."""
 
@@ -70,6 +125,9 @@ class Settings(BaseModel):
     soak_seconds: float = Field(default=120.0, ge=0)
     settle_seconds: float = Field(default=600.0, ge=0, description="how long lag and other nodes are waited for")
     monitoring_paths: tuple[str, ...] = Field(default=(), description="files or folders of monitoring on the host")
+    hooks: HookSet = HookSet()
+    drain_wait_seconds: float = Field(default=60.0, ge=0, description="how long a drained host may keep clients")
+    drain_allowed_users: tuple[str, ...] = Field(default=(), description="users whose connections may stay")
     password_from: SecretSource | None = Field(default=None, description="where the login's password is found")
     become_password_from: SecretSource | None = Field(default=None, description="where the password for sudo is found")
     recording: str = Field(default="", description="folder of a recorded host, relative to the file that names it")

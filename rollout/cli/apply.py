@@ -13,6 +13,7 @@ from rollout.cli.options import (
     FleetOptions,
     events_option,
     fleet_options,
+    hooks_option,
     json_option,
     lock_option,
     progress_option,
@@ -55,6 +56,7 @@ INTERRUPTED = (
 @click.option("--pause-between", is_flag=True, help="Ask before each wave but the first.")
 @click.option("--stop-for-switchover", is_flag=True, help="Stop before a primary, so that it can be switched.")
 @click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
+@hooks_option
 @click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
 @lock_option
 @click.option(
@@ -81,6 +83,7 @@ def command(
     pause_between: bool,
     stop_for_switchover: bool,
     skip_backup: str,
+    skip_hooks: str,
     accept_no_rollback: bool,
     take_over_lock: str,
     patience_seconds: float,
@@ -110,6 +113,7 @@ def command(
     options = identified(
         Options(
             skip_backup=skip_backup,
+            skip_hooks=skip_hooks,
             take_over_locks=(take_over_lock,) if take_over_lock else (),
             accept_no_rollback=accept_no_rollback,
             patience_seconds=patience_seconds,

@@ -128,6 +128,9 @@ state_option = click.option(
 )
 events_option = click.option("--events", metavar="FILE", help="Write events as NDJSON, `-` for stdout.")
 progress_option = click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
+hooks_option = click.option(
+    "--skip-hooks", default="", metavar="REASON", help="Run no hooks; the reason stands in the journal."
+)
 lock_option = click.option(
     "--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead."
 )

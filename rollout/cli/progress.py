@@ -70,7 +70,9 @@ def told(event: Event) -> str:
         return f"run {data.get('run_id')}: {data.get('kind')} on {', '.join(data.get('hosts', []))}"
     if event.event == "phase_ended":
         seconds = f"{data.get('seconds', 0):.1f} s"
-        return printable(f"{event.host}: {data['phase'].replace('_', ' ')} {data.get('status')} ({seconds})")
+        # Nothing else tells of a notice that failed: every other phase that fails stands in the host's outcome.
+        reason = f": {data['error']}" if data["phase"] == "notify" and data.get("error") else ""
+        return printable(f"{event.host}: {data['phase'].replace('_', ' ')} {data.get('status')} ({seconds}){reason}")
     if event.event == "finished":
         downtime = data.get("downtime_seconds")
         extra = f", {data['restarts']} restart" if data.get("restarts") else ""

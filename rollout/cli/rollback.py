@@ -12,6 +12,7 @@ from rollout.cli.options import (
     FleetOptions,
     events_option,
     fleet_options,
+    hooks_option,
     json_option,
     lock_option,
     progress_option,
@@ -37,6 +38,7 @@ Example:
 @fleet_options
 @click.option("--run", "run_id", default="", metavar="ID", help="The run to take back, instead of the last one.")
 @click.option("--accept-drift", is_flag=True, help="Go over files that somebody changed since.")
+@hooks_option
 @lock_option
 @click.option("--yes", is_flag=True, help="Do not ask. It is asked only where no host is named.")
 @events_option
@@ -48,6 +50,7 @@ def command(
     fleet: FleetOptions,
     run_id: str,
     accept_drift: bool,
+    skip_hooks: str,
     take_over_lock: str,
     yes: bool,
     events: str | None,
@@ -67,7 +70,7 @@ def command(
     back = _way_back(list(hosts), last, state)
     _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))
     locks = (*dead_runs(state), *([take_over_lock] if take_over_lock else []))
-    options = identified(Options(accept_drift=accept_drift, take_over_locks=locks))
+    options = identified(Options(accept_drift=accept_drift, skip_hooks=skip_hooks, take_over_locks=locks))
     folder = RunFolder(state / "runs" / new_run_id())
     with (
         Progress(quiet=no_progress or as_json, events=events) as progress,

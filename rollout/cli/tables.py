@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rollout.engine.hooks import EVENTS
 from rollout.engine.outcome import Outcome
 from rollout.plan.model import HostPlan, Plan
 from rollout.printable import printable
@@ -78,9 +79,17 @@ def plan_details(plan: Plan) -> str:
         lines += [f"{row.name}: {change.kind}: {change.summary}" for change in row.changes]
         lines += [f"{row.name}: BLOCKED {entry.code}: {entry.message}" for entry in row.blockers]
         lines += [f"{row.name}: warning {entry.code}: {entry.message}" for entry in row.warnings]
+        lines += _hooks(row)
         lines += _foretold(row)
     order = " | ".join(" ".join(wave) for wave in plan.waves)
     return "\n".join(printable(line) for line in [*lines, f"order: {order}"])
+
+
+def _hooks(row: HostPlan) -> list[str]:
+    """Say which programs would run around the change of a host."""
+    if row.status != "change":
+        return []
+    return [f"{row.name}: hook {event}: {hook.told}" for event in EVENTS for hook in row.hooks.of(event)]
 
 
 def _foretold(row: HostPlan) -> list[str]:

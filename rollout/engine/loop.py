@@ -17,11 +17,11 @@ from rollout.journal import RunState
 from rollout.plan.judge import Standing, judge
 from rollout.plan.left_out import left_out
 from rollout.plan.model import HostPlan, Plan
-from rollout.plan.way_back import WayBack
+from rollout.plan.way_back import WayBack, planned_hooks
 from rollout.remote import open_transport
 from rollout.remote.pool import Done, run_on_all
 from rollout.remote.pool import Outcome as RunOutcome
-from rollout.settings import Host
+from rollout.settings import HookSet, Host
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ def apply_plan(
     names = [name for wave in plan.waves for name in wave if name in hosts]
     known = earlier.hosts if earlier else {}
     outcomes = {name: Outcome(known[name].status) for name in names if name in known and _settled(known[name].status)}
-    _start(run, "apply", names, options, plan_id=plan.plan_id, digest=plan.digest, skip_backup=options.skip_backup)
+    about = {"skip_backup": options.skip_backup, "skip_hooks": options.skip_hooks}
+    _start(run, "apply", names, options, plan_id=plan.plan_id, digest=plan.digest, **about)
 
     def work(host: Host) -> Outcome:
         row = plan.host(host.name)
@@ -81,7 +82,10 @@ def apply_plan(
     code = gravest([stop.exit_code, *(outcome.exit_code for outcome in outcomes.values())])
     if stop.go_back:
         changed = [hosts[name] for name in reversed(names) if name in outcomes and outcomes[name].status == "changed"]
-        taken_back = [(host.name, _taken_back(run, host, options, run.folder.run_id)) for host in changed]
+        hooks = planned_hooks(plan)
+        taken_back = [
+            (host.name, _taken_back(run, host, options, run.folder.run_id, hooks[host.name])) for host in changed
+        ]
         outcomes.update(taken_back)
         code = gravest([code, *(outcome.exit_code for _, outcome in taken_back)])
     run.record("", "run_ended", stopped=stop.reason)
@@ -92,10 +96,10 @@ def roll_back_hosts(
     hosts: Mapping[str, Host], back: WayBack, run: OpenRun, options: Options, record_id: str
 ) -> RunResult:
     """Take the hosts back, wave after wave in the order given; `record_id` names the run, empty for the last one."""
-    _start(run, "rollback", list(hosts), options, of=record_id)
+    _start(run, "rollback", list(hosts), options, of=record_id, skip_hooks=options.skip_hooks)
 
     def work(host: Host) -> Outcome:
-        return _taken_back(run, host, options, record_id)
+        return _taken_back(run, host, options, record_id, back.hooks.get(host.name, host.settings.hooks))
 
     outcomes = {name: _note(run, name, Outcome("blocked", why, exit_code=1)) for name, why in back.refused.items()}
     for wave in back.waves:
@@ -107,10 +111,11 @@ def roll_back_hosts(
     return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
 
 
-def _taken_back(run: OpenRun, host: Host, options: Options, record_id: str) -> Outcome:
-    row = HostPlan(name=host.name, status="change")
+def _taken_back(run: OpenRun, host: Host, options: Options, record_id: str, hooks: HookSet) -> Outcome:
+    row = HostPlan(name=host.name, status="change", hooks=hooks)
     kinds: tuple[Kind, ...] = ("packages", "allocator")
-    return _with_transport(run, host, options, roll_back, plan=row, kinds=kinds, record_id=record_id)
+    parts = {"plan": row, "kinds": kinds, "kind": "rollback", "record_id": record_id}
+    return _with_transport(run, host, options, roll_back, **parts)
 
 
 def plan_kinds(plan: Plan) -> tuple[Kind, ...]:

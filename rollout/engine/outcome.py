@@ -1,7 +1,7 @@
 """What a run came to, host by host, and the exit code that says so."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rollout.errors import (
     HostProblem,
@@ -34,7 +34,12 @@ class Outcome:
     restarts: int = 0
     downtime_seconds: float | None = None
     exit_code: int = 0
-    gate_closed: bool = False  # changed, and then its health gate failed
+    gate_closed: bool = False  # changed, and then its health gate or a hook failed
+
+    def with_trouble(self, told: str) -> "Outcome":
+        """Return this outcome with something that went wrong beside it: no other host follows this one lightly."""
+        words = "; ".join(part for part in (self.error, told) if part)
+        return replace(self, error=words, exit_code=self.exit_code or 1, gate_closed=True)
 
 
 def of_error(error: RolloutError, *, change_began: bool) -> Outcome:

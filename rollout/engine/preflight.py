@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rollout.changes.model import Change
+from rollout.engine.hooks import EVENTS, missing_programs
 from rollout.engine.steps import HostRun, script
 from rollout.errors import WrongState
 from rollout.facts.model import Facts, Package, Unit
@@ -56,7 +57,7 @@ def preflight(run: HostRun, facts: Facts, unit: Unit) -> tuple[Tried, ...]:
     tried = [Tried(*line.split("\t", 2)) for line in result.text.splitlines() if line.count("\t") >= 2]
     if not tried:
         raise WrongState(run.name, "preflight said nothing at all")
-    return (*tried, *_seen_in_facts(run, facts))
+    return (*tried, *_seen_in_facts(run, facts), *_hooks(run))
 
 
 def moving(packages: Change | None) -> list[tuple[str, str]]:
@@ -99,6 +100,17 @@ def _seen_in_facts(run: HostRun, facts: Facts) -> list[Tried]:
         *_other_servers(facts),
         *_space(run, facts),
     ]
+
+
+def _hooks(run: HostRun) -> list[Tried]:
+    """Look for the programs of the hooks, so that none is missed only when its time has come."""
+    if run.options.skip_hooks:
+        return []
+    planned = [f"{event}: {hook.told}" for event in EVENTS for hook in run.plan.hooks.of(event)]
+    missing = missing_programs(run)
+    if missing:
+        return [Tried("hooks", "fail", "; ".join(missing))]
+    return [Tried("hooks", "pass", f"would run {'; '.join(planned)}")] if planned else []
 
 
 def _count(name: str, value: int | Unknown, none: str, some: str) -> Tried:

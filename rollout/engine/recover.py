@@ -2,7 +2,6 @@
 
 from rollout.changes.assess import assess
 from rollout.checks.unit import starts_since
-from rollout.engine import lock
 from rollout.engine.change import Made, take_back
 from rollout.engine.look import fresh_facts
 from rollout.engine.outcome import Outcome
@@ -25,8 +24,6 @@ def recover(run: HostRun, before: Facts, made: Made, problem: str) -> Outcome:
             details.update(exit_status=made.ended.exit_status, last_words=made.ended.last_words)
         after = fresh_facts(run, refresh=True)
         left = as_before(run, after)
-    with run.phase("unlock"):
-        lock.give_back(run)
     restarts = known_or(starts_since(before, after), 0)
     longest = made.downtime.writes.longest_seconds if made.downtime else None
     if left:

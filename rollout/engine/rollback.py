@@ -10,6 +10,8 @@ from rollout.changes.allocator import DROP_IN
 from rollout.checks.unit import starts_since
 from rollout.engine import lock
 from rollout.engine.change import take_back, wait_for_change, watched
+from rollout.engine.connections import wait_until_gone
+from rollout.engine.hooks import hook_on_failure, run_hooks, try_hooks, with_hooks
 from rollout.engine.look import fresh_facts, keep_facts
 from rollout.engine.outcome import Outcome, of_error
 from rollout.engine.steps import BASE, HostRun, script
@@ -108,7 +110,8 @@ def _cleared(run: HostRun, dead_run: str) -> Outcome:
             f'folder={shlex.quote(BASE)}/{shlex.quote(dead_run)}; [ -e "$folder/record.json" ] || rm -rf -- "$folder"'
         )
         run.ask(text).check("clearing up behind a run that changed nothing")
-    return Outcome("rolled_back", error=f"run {dead_run} had changed nothing yet; its lock is gone")
+    outcome = Outcome("rolled_back", error=f"run {dead_run} had changed nothing yet; its lock is gone")
+    return with_hooks(run, outcome, "undrain", "after")
 
 
 def _choose(found: tuple[Found, ...], wanted: str) -> Found | str:
@@ -127,10 +130,29 @@ def _choose(found: tuple[Found, ...], wanted: str) -> Found | str:
 
 
 def _under_lock(run: HostRun, record: HostRecord) -> Outcome:
-    with run.phase("take_back") as details:
+    """Take back one record, with the hooks around it as around a change."""
+    with run.phase("probe"):
         wait_for_change(run)
         before = fresh_facts(run)
         keep_facts(run, "before", before)
+    try_hooks(run, "notify", status="started")
+    with hook_on_failure(run, "after"):
+        run_hooks(run, "before")
+        with hook_on_failure(run, "undrain"):
+            run_hooks(run, "drain")
+            if _answers(before):
+                wait_until_gone(run, before)
+            outcome = _taken_back(run, record, before)
+    return with_hooks(run, outcome, "undrain", "after")
+
+
+def _answers(facts: Facts) -> bool:
+    """Whether the server answers: the clients of one that is down are gone, and nobody could be asked."""
+    return known_or(facts.server.running, None) is not None
+
+
+def _taken_back(run: HostRun, record: HostRecord, before: Facts) -> Outcome:
+    with run.phase("take_back") as details:
         ended, downtime = watched(
             run, before, lambda: take_back(run, "--accept-drift" if run.options.accept_drift else "")
         )

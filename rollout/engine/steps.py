@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from rollout.changes.model import Kind
 from rollout.changes.render import shell_scripts
@@ -29,6 +29,7 @@ class Options:
     """What the operator asked of a run beyond the plan."""
 
     skip_backup: str = ""  # the reason, in the operator's words
+    skip_hooks: str = ""  # the same, for a run without hooks
     take_over_locks: tuple[str, ...] = ()  # dead runs whose locks are taken over
     accept_no_rollback: bool = False
     accept_drift: bool = False
@@ -52,6 +53,7 @@ class HostRun:
     known: HostState | None = None
     phases: tuple[str, ...] = ("backup", "soak")  # those of the playbook that may be left out
     peers: tuple[Host, ...] = ()  # the other hosts of which none may be down together with this one
+    kind: Literal["apply", "rollback"] = "apply"
     record_id: str = ""  # the run whose record on the host is worked with, when it is another one (rollback)
 
     @property
@@ -93,7 +95,8 @@ class HostRun:
             yield details
         except RolloutError as error:
             seconds = round(time.monotonic() - started, 3)
-            self.record(self.name, "phase_ended", phase=name, status="failed", seconds=seconds, error=error.message)
+            ended = {**details, "phase": name, "status": "failed", "seconds": seconds, "error": error.message}
+            self.record(self.name, "phase_ended", **ended)
             raise
         seconds = round(time.monotonic() - started, 3)
         self.record(self.name, "phase_ended", phase=name, status="done", seconds=seconds, **details)

@@ -78,6 +78,10 @@ def _wait(run: HostRun, job: Job, timeout_seconds: float) -> Progress:
 
 
 def _ended(progress: Progress) -> Ended:
-    lines = [printable(line) for line in progress.log.splitlines() if line.strip()]
-    status = 1 if progress.exit_status is None else progress.exit_status
-    return Ended(status, " / ".join(lines[-4:])[-1000:])
+    return Ended(1 if progress.exit_status is None else progress.exit_status, last_words(progress.log))
+
+
+def last_words(output: bytes) -> str:
+    """Return the last four lines that are not empty as one, made safe to print, at most 1000 characters."""
+    lines = [printable(line) for line in output.splitlines() if line.strip()]
+    return " / ".join(lines[-4:])[-1000:]

@@ -8,7 +8,9 @@ from typing import Any
 from rollout.engine import lock
 from rollout.engine.backup import Backup, back_up
 from rollout.engine.change import Made, make
-from rollout.engine.look import fresh_facts, its_unit, kept_facts
+from rollout.engine.connections import wait_until_gone
+from rollout.engine.hooks import hook_on_failure, run_hooks, try_hooks, with_hooks
+from rollout.engine.look import fresh_facts, its_unit, kept_facts, was_active
 from rollout.engine.outcome import Outcome, of_error
 from rollout.engine.peers import wait_until_synced
 from rollout.engine.preflight import Tried, preflight
@@ -46,11 +48,13 @@ def apply_to(run: HostRun) -> Outcome:
     try:
         return finish(run, _through_the_change(run, ready))
     except RolloutError as error:
-        return finish(run, of_error(error, change_began=True))
+        return finish(run, with_hooks(run, of_error(error, change_began=True), "undrain", "after"))
 
 
 def finish(run: HostRun, outcome: Outcome) -> Outcome:
-    """Write the last line of a host into the journal."""
+    """Tell the host's news, if there is any, and write its last line into the journal."""
+    if outcome.status != "ok":
+        try_hooks(run, "notify", status=outcome.status, error=outcome.error)
     run.record(
         run.name,
         "finished",
@@ -77,19 +81,42 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
             _unlock(run)
             return Outcome("ok")
         unit = its_unit(run, facts)
-        with run.phase("preflight") as details:
-            details.update(_refuse_failures(run, preflight(run, facts, unit)))
-        with run.phase("baseline"):
-            take_sample(run, "before")
-        with run.phase("backup") as details:
-            details.update(_backup_details(run, back_up(run, facts)))
-        with run.phase("way_back"):
-            prepare(run, unit)
-            write_record(run, facts, unit)
-        if run.peers:
-            with run.phase("peers") as details:
-                details.update(wait_until_synced(run, facts))
+        try_hooks(run, "notify", status="started")
+        with hook_on_failure(run, "after"):
+            run_hooks(run, "before")
+            _prepare(run, facts, unit)
+            _others_synced(run, facts)
+            with hook_on_failure(run, "undrain"):
+                _drain(run, facts, unit)
     return Ready(kept_facts(run, "before"), unit)
+
+
+def _prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
+    """Try, measure and save all that must be tried, measured and saved before the change."""
+    with run.phase("preflight") as details:
+        details.update(_refuse_failures(run, preflight(run, facts, unit)))
+    with run.phase("baseline"):
+        take_sample(run, "before")
+    with run.phase("backup") as details:
+        details.update(_backup_details(run, back_up(run, facts)))
+    with run.phase("way_back"):
+        prepare(run, unit)
+        write_record(run, facts, unit)
+
+
+def _drain(run: HostRun, facts: Facts, unit: Unit) -> None:
+    """Take the clients away; that took its time, so the other nodes of a cluster are asked once more."""
+    run_hooks(run, "drain")
+    if was_active(unit):
+        wait_until_gone(run, facts)
+    if run.plan.hooks.drain:
+        _others_synced(run, facts)
+
+
+def _others_synced(run: HostRun, facts: Facts) -> None:
+    if run.peers:
+        with run.phase("peers") as details:
+            details.update(wait_until_synced(run, facts))
 
 
 def _begin_anew(run: HostRun) -> None:
@@ -123,13 +150,19 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
             details.update(restarts=proof.restarts, wrong=proof.wrong, remarks=proof.remarks)
         problem = "; ".join(proof.wrong)
     if problem:
-        return recover(run, ready.before, made, problem)
+        outcome = with_hooks(run, recover(run, ready.before, made, problem), "undrain", "after")
+        _unlock(run)
+        return outcome
+    outcome = Outcome("changed", "; ".join(proof.remarks), proof.restarts, _longest(made))
+    outcome = with_hooks(run, outcome, "undrain")
     with run.phase("soak") as details:
         failed = [f"{result.id}: {result.found}" for result in soak(run) if result.status == "fail"]
         details.update(gate=failed)
+    for one in failed:
+        outcome = outcome.with_trouble(f"health gate {one}")
+    outcome = with_hooks(run, outcome, "after")
     _unlock(run)
-    told = "; ".join([*proof.remarks, *(f"health gate {one}" for one in failed)])
-    return Outcome("changed", told, proof.restarts, _longest(made), 1 if failed else 0, gate_closed=bool(failed))
+    return outcome
 
 
 def _what_went_wrong(made: Made) -> str:

@@ -46,7 +46,8 @@ def compose(
         for host in reached
     ]
     for host, prediction in zip(reached, predict_all(probed), strict=True):
-        rows[host.name] = rows[host.name].model_copy(update={"prediction": prediction.to_json()})
+        hooks = playbook.hooks.over(host.settings.hooks)
+        rows[host.name] = rows[host.name].model_copy(update={"prediction": prediction.to_json(), "hooks": hooks})
     targets = {
         name: parse_upstream(row.version.target)
         for name, row in rows.items()

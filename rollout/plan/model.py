@@ -12,6 +12,7 @@ from rollout.changes.model import Change, Finding, Kind
 from rollout.errors import ConfigProblem, Mistake, StalePlan
 from rollout.plan.policy import Policy
 from rollout.plan.waves import Constraints
+from rollout.settings import HookSet
 from rollout.versions import FixStatus
 
 HostStatus = Literal["change", "ok", "blocked", "unreachable"]
@@ -62,6 +63,7 @@ class HostPlan(_Value):
     blockers: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
     prediction: Mapping[str, Any] | None = None
+    hooks: HookSet = HookSet()
 
 
 class PlaybookPart(_Value):

@@ -3,13 +3,12 @@
 A playbook chooses; it runs no tasks and cannot change the order of the phases.
 """
 
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
 from rollout.errors import ConfigProblem, Mistake
 from rollout.inventory.documents import compose, items, read_text, variable
@@ -20,22 +19,11 @@ from rollout.inventory.validation import mistakes_of
 from rollout.inventory.variables import Variable
 from rollout.plan.policy import Policy
 from rollout.resources import shipped
-from rollout.settings import Settings
+from rollout.settings import HookSet, Settings
 
 Kind: TypeAlias = Literal["packages", "allocator"]
 Phase: TypeAlias = Literal["backup", "soak"]
 Order: TypeAlias = Literal["inventory", "reverse_inventory", "sorted", "reverse_sorted"]
-
-_NO_HOOKS = "are well formed, and no phase of this version runs them: take them out"
-
-
-def _words(entry: object) -> object:
-    return tuple(shlex.split(entry)) if isinstance(entry, str) else entry
-
-
-def _several(entry: object) -> object:
-    """Let one entry stand for a list of one."""
-    return entry if isinstance(entry, list | tuple) else (entry,)
 
 
 def _pattern(entry: object) -> object:
@@ -43,31 +31,6 @@ def _pattern(entry: object) -> object:
     if isinstance(entry, list) and all(isinstance(part, str) for part in entry):
         return ",".join(term for part in entry for term in split_terms(part))
     return entry
-
-
-class Hook(BaseModel):
-    """One program around a host. `command` is a list of words (a text is split as a shell would), without a shell."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    command: Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
-    where: Literal["controller", "host"] = "controller"
-    timeout_seconds: float = Field(default=60.0, gt=0)
-
-
-Hooks: TypeAlias = Annotated[tuple[Hook, ...], BeforeValidator(_several)]
-
-
-class PlaybookHooks(BaseModel):
-    """The programs around a host: before its first and after its last phase, around its stop, and for its news."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    before: Hooks = ()
-    drain: Hooks = ()
-    undrain: Hooks = ()
-    after: Hooks = ()
-    notify: Hooks = ()
 
 
 class Playbook(Policy):
@@ -79,7 +42,7 @@ class Playbook(Policy):
     vars: Mapping[str, Any] = Field(default_factory=dict)
     order: Order = "inventory"
     phases: tuple[Phase, ...] = ("backup", "soak")
-    hooks: PlaybookHooks = PlaybookHooks()
+    hooks: HookSet = HookSet()
 
     _file: Path = PrivateAttr(default=Path())
     _variables: Mapping[str, Variable] = PrivateAttr(default_factory=dict)
@@ -125,9 +88,6 @@ def load_playbook(path: Path) -> Playbook:
         playbook = Playbook.model_validate({name: part.value for name, part in parts.items()})
     except ValidationError as error:
         mistakes += mistakes_of(error, Playbook, lambda where: _place(where, parts, str(path)))
-    else:
-        # Nothing that was asked for is passed over: the phases of the engine run no hooks.
-        mistakes += [parts["hooks"].mistake("hooks", _NO_HOOKS)] if playbook.hooks != PlaybookHooks() else []
     if mistakes:
         raise ConfigProblem(sorted(mistakes, key=lambda mistake: mistake.line))
     playbook._file = path

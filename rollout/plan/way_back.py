@@ -13,7 +13,7 @@ from rollout.plan.model import HostPlan, Plan
 from rollout.plan.order import order_findings
 from rollout.plan.topology import Topology, topology
 from rollout.plan.waves import Waves, backwards
-from rollout.settings import Connection, Host
+from rollout.settings import Connection, HookSet, Host
 from rollout.versions import ServerVersion, Upstream, parse_upstream
 
 
@@ -27,6 +27,7 @@ class WayBack:
     waves: Waves
     refused: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    hooks: Mapping[str, HookSet] = field(default_factory=dict)
 
     def kept_waiting(self, wave: tuple[str, ...], statuses: Mapping[str, str]) -> dict[str, str]:
         """Return the hosts of a wave that must stay because of how others ended (`statuses`), each with the reason."""
@@ -54,7 +55,12 @@ def way_back(plan: Plan, names: Collection[str], done: Collection[str]) -> WayBa
     strangers = tuple((name,) for name in names if not any(name in wave for wave in plan.waves))
     kept = (tuple(host for host in wave if host in names and host not in refused) for wave in backwards(plan.waves))
     after = {name: frozenset(one for one in names if name in plan.primaries.get(one, ())) for name in names}
-    return WayBack((*strangers, *(wave for wave in kept if wave)), refused, after)
+    return WayBack((*strangers, *(wave for wave in kept if wave)), refused, after, planned_hooks(plan))
+
+
+def planned_hooks(plan: Plan) -> dict[str, HookSet]:
+    """Return the hooks, as they were planned, of each host that could be looked at then."""
+    return {row.name: row.hooks for row in plan.hosts if row.status != "unreachable"}
 
 
 def _refused(graph: Topology, targets: Mapping[str, Upstream]) -> dict[str, str]:

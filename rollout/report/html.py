@@ -18,7 +18,7 @@ _TONES = {"pass": "good", "done": "good", "fail": "bad", "failed": "bad", "warn"
 _COLOURS = {
     **dict.fromkeys(("lock", "probe", "preflight", "baseline"), "look"),
     **dict.fromkeys(("backup", "way_back"), "save"),
-    "change": "change",
+    **dict.fromkeys(("change", "shorter_stop"), "change"),
     **dict.fromkeys(("proof", "soak"), "prove"),
     **dict.fromkeys(("take_back", "recover"), "back"),
 }

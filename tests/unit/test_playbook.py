@@ -106,10 +106,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         ("- hosts: all\n  tasks: []\n", ":1: is a list of plays"),
         ("name: x\n", "changes: is missing"),
         ("name: x\nname: y\n", ":2: 'name' stands twice here"),
-        (
-            "name: x\nchanges: [packages]\nhooks: {drain: {command: 'a b'}}\n",
-            ":3: hooks: .* no phase of this version runs",
-        ),
+        ('name: x\nchanges: [packages]\nhooks: {drain: {command: "a \'b"}}\n', ":3: hooks.drain.*No closing quotation"),
+        ("name: x\nchanges: [packages]\nhooks: {drain: {command: ''}}\n", ":3: hooks.drain.*at least 1"),
     ],
 )
 def test_a_file_that_is_no_playbook_is_refused(tmp_path: Path, text: str, expected: str) -> None:
