@@ -1,19 +1,15 @@
 """`rollout facts`: what is known of each host, as a table, as JSON, or kept as a recording."""
 
 import json
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from rollout.cli.options import FleetOptions, fleet_options, forks_option, json_option, select_hosts
+from rollout.cli.tables import Grid, show, table
 from rollout.errors import Unreachable
 from rollout.facts.form import facts_to_json
 from rollout.facts.recording import prepare_recording, write_recording
@@ -24,8 +20,6 @@ from rollout.remote.pool import Done, Failed, Outcome, run_on_all
 from rollout.remote.probing import Look, look_at
 from rollout.report.facts_table import COLUMNS, row
 from rollout.settings import Host
-
-PIPE_COLUMNS = 160
 
 _HELP = """Show what is known of each host. Changes nothing on any of them.
 
@@ -79,7 +73,7 @@ def command(
     if as_json:
         click.echo(json.dumps({"schema": 1, "hosts": [_document(outcomes[host.name]) for host in hosts]}, indent=2))
     elif seen:
-        _console().print(_table([host for host in hosts if host.name in seen], seen))
+        show(_table([host for host in hosts if host.name in seen], seen))
     if ends_with := _exit_code(outcomes.values()):
         raise click.exceptions.Exit(ends_with)
 
@@ -128,16 +122,5 @@ def _document(outcome: Outcome[list[Look]]) -> dict[str, Any]:
     return document | ({"error": refused} if refused else {}) | ({"looks": looks} if len(looks) > 1 else {})
 
 
-def _console() -> Console:
-    """Write to a terminal as wide as it is, and into a file or a pipe without cutting anything."""
-    return Console() if sys.stdout.isatty() else Console(width=PIPE_COLUMNS)
-
-
-def _table(hosts: list[Host], seen: dict[str, list[Look]]) -> Table:
-    table = Table(box=SIMPLE_HEAD)
-    for name in COLUMNS:
-        table.add_column(name, overflow="fold")
-    for host in hosts:
-        cells = row(seen[host.name][-1].facts, host.settings.fix_releases)
-        table.add_row(*(escape(printable(cell)) for cell in cells))
-    return table
+def _table(hosts: list[Host], seen: dict[str, list[Look]]) -> Grid:
+    return table(COLUMNS, (row(seen[host.name][-1].facts, host.settings.fix_releases) for host in hosts))

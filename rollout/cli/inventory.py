@@ -3,14 +3,11 @@
 import json
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from rollout.cli.options import FleetOptions, fleet_options, json_option, read_inventory, select_hosts, select_names
+from rollout.cli.tables import cell, show, table
 from rollout.inventory.listing import as_json as listing_json
 from rollout.inventory.listing import listing
-from rollout.printable import printable
 from rollout.settings import Host
 
 
@@ -37,16 +34,12 @@ def command(fleet: FleetOptions, as_json: bool, only_names: bool) -> None:
 
 
 def _show(hosts: list[Host]) -> None:
-    table = Table("host", "connection", "user", "groups", "settings")
-    for host in hosts:
-        groups = ", ".join(name for name in host.groups if name != "all")
-        table.add_row(*map(_cell, (host.name, _way(host), host.connection.user or "", groups, _settings(host))))
-    Console().print(table)
+    show(table(("host", "connection", "user", "groups", "settings"), map(_row, hosts)))
 
 
-def _cell(text: str) -> str:
-    """Make a text safe for a terminal: no markup, no control characters but the line feed."""
-    return escape(printable(text, lines=True))
+def _row(host: Host) -> list[object]:
+    groups = ", ".join(name for name in host.groups if name != "all")
+    return [host.name, _way(host), host.connection.user or "", groups, cell(_settings(host), lines=True)]
 
 
 def _way(host: Host) -> str:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from rollout.cli.options import json_option, state_option
+from rollout.cli.tables import show, table
 from rollout.errors import UsageProblem
 from rollout.lab import fleet as lab
 from rollout.lab.base import upstream
@@ -101,10 +100,8 @@ def status(name: str, state: Path, as_json: bool) -> None:
         document = {"schema": 1, "name": name, "distro": fleet.record.distro, "inventory": str(fleet.inventory)}
         click.echo(json.dumps({**document, "old": old, "new": new, "published": fleet.published, "hosts": rows}))
         return
-    table = Table("host", "address", "state", "mariadb", title=f"{name} ({fleet.record.distro})")
-    for row in rows:
-        table.add_row(*(str(row[column] or "-") for column in ("name", "address", "state", "mariadb")))
-    Console().print(table)
+    shown = ((row[column] or "-" for column in ("name", "address", "state", "mariadb")) for row in rows)
+    show(table(("host", "address", "state", "mariadb"), shown, title=f"{name} ({fleet.record.distro})"))
     click.echo(f"The repository offers {new if fleet.published else old}. Inventory: {fleet.inventory}")
 
 

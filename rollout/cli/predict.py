@@ -4,12 +4,9 @@ import json
 from pathlib import Path
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from rollout.cli.options import json_option
+from rollout.cli.tables import Grid, show, table
 from rollout.errors import UsageProblem
 from rollout.prediction.chart import draw
 from rollout.prediction.counters import operations
@@ -71,40 +68,32 @@ def command(
 
 
 def _print(forecast: DescribedPrediction, curves: tuple[Curve, ...]) -> None:
-    console = Console(highlight=False)
-    console.print(_policies(forecast))
+    show(_policies(forecast))
     for curve in curves:
-        console.print(_curve(curve))
-    console.print(f"gain of the fix over 10.5 to 11.8.9: {_shown(forecast.gain)}")
-    console.print(f"what drives the range: {INPUTS[forecast.driver]}")
-    console.print(f"mutex: {forecast.cost.source}")
+        show(_curve(curve))
+    click.echo(f"gain of the fix over 10.5 to 11.8.9: {_shown(forecast.gain)}")
+    click.echo(f"what drives the range: {INPUTS[forecast.driver]}")
+    click.echo(f"mutex: {forecast.cost.source}")
 
 
-def _policies(forecast: DescribedPrediction) -> Table:
-    work = forecast.work
-    table = _table(f"{work.name or 'workload'}: {work.threads} threads, {work.cores} cores")
-    table.add_column("policy", no_wrap=True)
-    for heading in ("queries/s", "latency\nms", "promotions\na query", "mutex\nin use", "hit\nratio"):
-        table.add_column(heading, justify="right")
+def _policies(forecast: DescribedPrediction) -> Grid:
+    work, rows = forecast.work, []
     for policy, each in forecast.policies.items():
         middles = (each.latency_ms.mid, each.operations.promotions, each.mutex_utilisation.mid)
         cells = (f"{value:.3g}" for value in middles)
-        table.add_row(policy, _shown(each.queries_per_second), *cells, f"{each.operations.hit_ratio:.4f}")
-    return table
+        rows.append((policy, _shown(each.queries_per_second), *cells, f"{each.operations.hit_ratio:.4f}"))
+    title = f"{work.name or 'workload'}: {work.threads} threads, {work.cores} cores"
+    headings = ("policy", "queries/s", "latency ms", "promotions a query", "mutex in use", "hit ratio")
+    return table(headings, rows, title, numbers=True)
 
 
-def _curve(curve: Curve) -> Table:
-    table = _table(f"over {curve.over}")
-    for heading in (curve.over, "10.5 to 11.8.9, queries/s", "with the fix, queries/s", "gain"):
-        table.add_column(heading, justify="right")
+def _curve(curve: Curve) -> Grid:
+    rows = []
     for point in curve.points:
         speeds = (_shown(point.queries_per_second[name]) for name in ("mariadb-10.5", "mariadb-fix"))
-        table.add_row(str(point.at), *speeds, _shown(point.gain))
-    return table
-
-
-def _table(title: str) -> Table:
-    return Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+        rows.append((point.at, *speeds, _shown(point.gain)))
+    headings = (curve.over, "10.5 to 11.8.9, queries/s", "with the fix, queries/s", "gain")
+    return table(headings, rows, f"over {curve.over}", numbers=True)
 
 
 def _shown(value: Range) -> str:

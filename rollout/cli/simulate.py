@@ -1,17 +1,15 @@
 """`rollout simulate`: the buffer-pool simulator on its own."""
 
 import json
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from rollout.cli.options import json_option
+from rollout.cli.tables import show, table
 from rollout.cli.workload_options import (
     PoolChoice,
     Rules,
@@ -264,11 +262,6 @@ def as_dict(counted: "Counters") -> dict[str, Any]:
     return {name: getattr(counted, name) for name in (*names, *more, *rest)}
 
 
-def _console() -> Console:
-    """Return a console on stdout; where that is no terminal there is no reason to squeeze a table."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 150)
-
-
 def _check_warm_up(warm_up: int, accesses: int) -> None:
     if warm_up >= accesses:
         raise UsageProblem(f"a warm-up of {warm_up} accesses leaves nothing of {accesses}")
@@ -276,19 +269,16 @@ def _check_warm_up(warm_up: int, accesses: int) -> None:
 
 def _print(found: Sequence["Counters"], title: str, settings: Iterable[tuple[str, ...]] = ()) -> None:
     given = list(settings)
-    table = Table(title=title)
-    table.add_column("policy")
     more = ("old pct", "old time") if given else ()
     headings = ("hit ratio", "misses", "made young", "young moves", "not young", "mutex", "evictions", "M accesses/s")
-    for heading in ("frames", *more, *headings):
-        table.add_column(heading, justify="right")
+    rows = []
     for index, one in enumerate(found):
         ratio = "-" if one.hit_ratio is None else f"{one.hit_ratio:.4f}"
         speed = "-" if one.accesses_per_second is None else f"{one.accesses_per_second / 1e6:.1f}"
         sums = (one.misses, one.made_young, one.young_moves, one.made_not_young, one.mutex_acquisitions, one.evictions)
         cells = (f"{one.frames:,}", *(given[index] if given else ()), ratio, *(f"{value:,}" for value in sums), speed)
-        table.add_row(one.policy, *cells)
-    _console().print(table)
+        rows.append((one.policy, *cells))
+    show(table(("policy", "frames", *more, *headings), rows, title, numbers=True))
 
 
 def _show_miniature(small: "Miniature", name: str, frames: int, *, as_json: bool) -> None:
@@ -297,24 +287,21 @@ def _show_miniature(small: "Miniature", name: str, frames: int, *, as_json: bool
         runs = [as_dict(one) for one in small.samples]
         click.echo(json.dumps({"schema": 1, "trace": name, "frames": frames, **shown, "samples": runs}))
         return
-    table = Table(title=f"{small.policy} in miniature: {small.rate:.4g} of the pages, {len(small.samples)} samples")
-    for heading in ("", "estimate", "standard error"):
-        table.add_column(heading, justify="right")
-    for words, value, error in (
+    figures = (
         ("hit ratio", small.hit_ratio, small.hit_ratio_error),
         ("made young by access", small.promotions_per_access, small.promotions_error),
         ("mutex by access", small.mutex_per_access, small.mutex_error),
-    ):
-        table.add_row(words, f"{value:.5f}", "unknown" if error is None else f"{error:.5f}")
-    _console().print(table)
+    )
+    rows = ((words, f"{value:.5f}", "unknown" if error is None else f"{error:.5f}") for words, value, error in figures)
+    title = f"{small.policy} in miniature: {small.rate:.4g} of the pages, {len(small.samples)} samples"
+    show(table(("", "estimate", "standard error"), rows, title, numbers=True))
 
 
 def _print_pollution(results: Sequence["Pollution"], title: str) -> None:
-    table = Table(title=title)
-    for heading in ("policy", "pool", "old time", "old pct", "reads a passage", "before", "during", "after"):
-        table.add_column(heading, justify="right")
+    rows = []
     for one in results:
         before = "-" if one.before is None else f"{one.before:.3f}"
         cells = ("warm" if one.warm else "cold", f"{one.old_blocks_time_ms} ms", f"{one.old_blocks_pct} %")
-        table.add_row(one.policy, *cells, f"{one.reads_per_passage:g}", before, f"{one.during:.3f}", f"{one.after:.3f}")
-    _console().print(table)
+        rows.append((one.policy, *cells, f"{one.reads_per_passage:g}", before, f"{one.during:.3f}", f"{one.after:.3f}"))
+    headings = ("policy", "pool", "old time", "old pct", "reads a passage", "before", "during", "after")
+    show(table(headings, rows, title, numbers=True))

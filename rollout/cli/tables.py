@@ -1,8 +1,11 @@
 """Tables and texts for people. Whatever came from a host or an inventory is made safe for a terminal first."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -27,30 +30,66 @@ STYLES = {
 }
 
 
-def show(table: Table) -> None:
-    """Print a table on stdout; outside a terminal it is as wide as it needs."""
+GAP = 3  # between two columns
+PIPE_COLUMNS = 200  # outside a terminal there is no reason to squeeze a table
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table before it is known how wide the screen is; `numbers` sets all columns but the first to the right."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    title: str = ""
+    numbers: bool = False
+
+
+def table(headings: Iterable[str], rows: Iterable[Iterable[object]], title: str = "", *, numbers: bool = False) -> Grid:
+    """Make a table; a cell that is no `Text` yet is made safe and becomes one."""
+    cells = tuple(tuple(value if isinstance(value, Text) else cell(value) for value in row) for row in rows)
+    return Grid(tuple(headings), cells, printable(title), numbers)
+
+
+def cell(value: object, style: str = "", *, lines: bool = False) -> Text:
+    """Make a cell of any value, line feeds kept if wanted; unknown shows as `?`."""
+    return Text("?" if value is None else printable(str(value), lines=lines), style=style)
+
+
+def show(grid: Grid) -> None:
+    """Print a table on stdout; a screen that is too narrow for its words gets a paragraph a row instead."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=200)
-    console.print(table)
+        console = Console(highlight=False, width=PIPE_COLUMNS)
+    console.print(_as_table(grid) if _least_width(grid) <= console.width else _as_paragraphs(grid))
 
 
-def cell(value: object, style: str = "") -> Text:
-    """Make a cell of any value; unknown shows as `?`."""
-    return Text("?" if value is None else printable(str(value)), style=style)
+def _least_width(grid: Grid) -> int:
+    """Return the columns that a table needs so that no word is torn."""
+    columns = zip(map(Text, grid.headings), *grid.rows, strict=True)
+    longest = (max(cell_len(word) for text in column for word in (text.plain.split() or [""])) for column in columns)
+    return sum(width + GAP for width in longest)
 
 
-def table(headings: Iterable[str], rows: Iterable[Iterable[object]], title: str = "") -> Table:
-    """Make a table; a cell that is no `Text` yet is made safe and becomes one."""
-    made = Table(title=title or None, title_justify="left", pad_edge=False)
-    for heading in headings:
-        made.add_column(heading, overflow="fold")
-    for row in rows:
-        made.add_row(*(value if isinstance(value, Text) else cell(value) for value in row))
+def _as_table(grid: Grid) -> Table:
+    made = Table(title=Text(grid.title) if grid.title else None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for place, heading in enumerate(grid.headings):
+        made.add_column(heading, overflow="fold", justify="right" if grid.numbers and place else "left")
+    for row in grid.rows:
+        made.add_row(*row)
     return made
 
 
-def plan_table(plan: Plan) -> Table:
+def _as_paragraphs(grid: Grid) -> Group:
+    """Set each row as a paragraph: its first cell as a heading, then a line for each other cell that says something."""
+    lines = [Text(grid.title, style="italic")] if grid.title else []
+    for row in grid.rows:
+        lines.append(Text.assemble(row[0], style="bold"))
+        said = (pair for pair in zip(grid.headings[1:], row[1:], strict=True) if pair[1].plain not in ("", "-"))
+        lines += [Text.assemble(f"  {heading}: ", value) for heading, value in said]
+    return Group(*lines)
+
+
+def plan_table(plan: Plan) -> Grid:
     """Show what is planned, a row a host."""
     headings = ("host", "status", "version", "target", "fix", "allocator", "restarts", "without an answer")
     return table(headings, (_plan_row(row) for row in plan.hosts), title=f"{plan.playbook.name}")
@@ -100,7 +139,7 @@ def _foretold(row: HostPlan) -> list[str]:
     return [f"{row.name}: prediction {row.prediction['verdict']}: {reasons}"]
 
 
-def outcome_table(outcomes: Mapping[str, Outcome]) -> Table:
+def outcome_table(outcomes: Mapping[str, Outcome]) -> Grid:
     """Show how the hosts came out of a run."""
     headings = ("host", "status", "restarts", "without an answer", "what")
     return table(headings, (_outcome_row(name, outcome) for name, outcome in outcomes.items()))

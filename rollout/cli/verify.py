@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from rollout.checks.model import HostResults
 from rollout.cli.options import FleetOptions, fleet_options, forks_option, json_option, select_hosts
-from rollout.cli.tables import cell, show, table
+from rollout.cli.tables import Grid, cell, show, table
 from rollout.engine.verify import verify_all
 from rollout.plan.playbook import find_playbook, load_playbook
 from rollout.report.files import write_whole
@@ -118,7 +117,7 @@ def _hand_out(found: Sequence[HostResults], outputs: Outputs, seconds: float) ->
     click.echo(f"{len(found)} hosts in {seconds:.1f} s: {counts}", err=True)
 
 
-def results_table(found: Sequence[HostResults], *, every: bool = False) -> Table:
+def results_table(found: Sequence[HostResults], *, every: bool = False) -> Grid:
     """Show a row for each check that fails or warns (or for every one), and one for a host where none does."""
     rows = []
     for host in found:
