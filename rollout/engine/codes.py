@@ -25,7 +25,7 @@ PREFLIGHT: dict[str, str] = {
     "new_binary": "The new server does not accept this host's own option files (an option that it does not know is "
     "exit status 7). It would not have started. Mend the option, then plan again.",
     "installed_binary": "The installed server does not accept this host's own option files any more: they were edited "
-    "since it started, so the next restart, whoever does it, would end in a server that is down. Mend the option first.",
+    "since it started, so the next restart, whoever does it, would leave the server down. Mend the option first.",
     "library_download": "The package of the jemalloc library could not be downloaded.",
     "preload": "The library was preloaded as the service would do it, in its sandbox, and is not in the "
     "maps of the process, or the loader complained. The reason stands in the message.",
