@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -42,6 +43,17 @@ class CommandTable(click.Group):
             return None
         command: click.Command = import_module(f"rollout.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; a name that is nearly one gets the right one as advice."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as mistake:
+            close = get_close_matches(args[0], COMMANDS, n=1)
+            advice = f" Did you mean '{close[0]}'?" if close else ""
+            raise click.UsageError(f"{mistake.message}{advice}", ctx) from mistake
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the table of commands from their names alone, without loading any of them."""

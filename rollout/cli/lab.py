@@ -70,7 +70,7 @@ def up(
     fleet = lab.up(
         Place(state, name), hosts=hosts, distro=distro, topology=shape, writer=writer, publish=publish_fix, say=say
     )
-    say(f"{fleet.record.hosts} hosts are up. Inventory: {fleet.inventory}")
+    say(f"{fleet.record.hosts} host{'s are' if fleet.record.hosts != 1 else ' is'} up. Inventory: {fleet.inventory}")
 
 
 @command.command()

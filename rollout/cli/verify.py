@@ -114,7 +114,7 @@ def _hand_out(found: Sequence[HostResults], outputs: Outputs, seconds: float) ->
     show(results_table(found, every=outputs.every))
     states = [host.status for host in found]
     counts = ", ".join(f"{states.count(state)} {state}" for state in STYLES if state in states)
-    click.echo(f"{len(found)} hosts in {seconds:.1f} s: {counts}", err=True)
+    click.echo(f"{len(found)} host{'s' * (len(found) != 1)} in {seconds:.1f} s: {counts}", err=True)
 
 
 def results_table(found: Sequence[HostResults], *, every: bool = False) -> Grid:

@@ -87,8 +87,10 @@ def load_workload(path: Path) -> DescribedWorkload:
         text = path.read_text("utf-8")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         document = yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigProblem([Mistake(str(path), 0, f"cannot be read: {error}")]) from error
+    except OSError as error:
+        raise ConfigProblem([Mistake(str(path), 0, f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise ConfigProblem([Mistake(str(path), 0, "is no text in UTF-8")]) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         raise ConfigProblem([Mistake(str(path), line, f"is no YAML: {error.problem}")]) from error
