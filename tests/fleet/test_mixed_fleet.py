@@ -21,13 +21,14 @@ ALONE, TREE, CLUSTER = ("db1", "db2"), ("db3", "db4", "db5", "db6"), ("db7", "db
 REPLICAS = TREE[1:]
 PLAYBOOK = "name: all kinds at once\nchanges: [packages, allocator]\ncanary: 1\nserial: ['100%']\nat_once: wave\n"
 WRITTEN = "rollout_demo_writer.written"
-CLIENT = "timeout 5 mariadb --no-auto-rehash --batch --skip-column-names --execute"
+PATIENT = "mariadb --no-auto-rehash --batch --skip-column-names --execute"
+CLIENT = f"timeout 5 {PATIENT}"
 LAG = f"{CLIENT.replace(' --skip-column-names', '')} 'SHOW SLAVE STATUS\\G' | sed -n 's/.*Seconds_Behind_Master: //p'"
 SIZE = f"{CLIENT} \"SHOW STATUS LIKE 'wsrep_cluster_size'\" | cut -f2"
-CHECKSUMS = f"""tables=$({CLIENT} "SELECT CONCAT('\\`', table_schema, '\\`.\\`', table_name, '\\`')
+CHECKSUMS = f"""tables=$({PATIENT} "SELECT CONCAT('\\`', table_schema, '\\`.\\`', table_name, '\\`')
  FROM information_schema.tables WHERE table_type = 'BASE TABLE'
  AND table_schema NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY 1" | paste -sd,)
-{CLIENT} "CHECKSUM TABLE $tables EXTENDED"
+{PATIENT} "CHECKSUM TABLE $tables EXTENDED"
 """
 
 
@@ -141,7 +142,7 @@ def _lost_nothing(mixed: Fleet, watched: Watched) -> None:
     """Stop the writers, let replicas catch up, and compare every table of every member."""
     for name in ("db1", "db2", "db3", "db7"):
         assert mixed.shell(name, "systemctl stop rollout-demo-writer").returncode == 0
-    numbers = f"{CLIENT} 'SELECT number FROM {WRITTEN}' | sort"
+    numbers = f"{PATIENT} 'SELECT number FROM {WRITTEN}' | sort"
     for name in ("db1", "db2", "db3", "db7"):
         missing = f"{numbers} >/tmp/there; sort /var/lib/rollout-demo-writer/acknowledged | comm -23 - /tmp/there"
         count = mixed.shell(name, "wc -l </var/lib/rollout-demo-writer/acknowledged").stdout.decode().strip()
@@ -149,14 +150,14 @@ def _lost_nothing(mixed: Fleet, watched: Watched) -> None:
         assert mixed.shell(name, missing).stdout == b"", f"rows that {name} acknowledged are gone"
     position = mixed.shell("db3", f"{CLIENT} 'SELECT @@gtid_binlog_pos'").stdout.decode().strip()
     for name in REPLICAS:
-        waited = mixed.shell(name, f"{CLIENT.replace('5', '60')} \"SELECT MASTER_GTID_WAIT('{position}', 60)\"")
+        waited = mixed.shell(name, f"{PATIENT} \"SELECT MASTER_GTID_WAIT('{position}', 60)\"")
         assert waited.stdout.strip() == b"0", name
     for group in (TREE, CLUSTER):
         sums = {name: mixed.shell(name, CHECKSUMS).stdout for name in group}
         assert len(sums[group[0]].splitlines()) > 5
         assert len(set(sums.values())) == 1, f"members of {group} differ"
         print(f"{', '.join(group)}: {len(sums[group[0]].splitlines())} tables equal")
-    there = mixed.shell("db9", f"{CLIENT} 'SELECT number FROM mixed.rows'").stdout.split()
+    there = mixed.shell("db9", f"{PATIENT} 'SELECT number FROM mixed.rows'").stdout.split()
     assert set(watched.written) <= {int(number) for number in there}
     print(f"cluster: {len(watched.written)} rows acknowledged by a load that changes nodes, missing: none")
 
