@@ -9,7 +9,7 @@ import os
 import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -34,6 +34,7 @@ from rollout.simulator.settings import PoolSettings
 TABLES = 4
 ROWS = 2700  # three a leaf: 901 leaves a table, an index of two levels
 PROGRAMS = int(os.environ.get("EXACT_PROGRAMS", "10"))
+TRIES = 10  # of a program whose phases took longer than a threshold: then the server's clock is not the simulator's
 REPEATS = 2 if PROGRAMS <= 10 else 10
 WAIT_SECONDS = THRESHOLD_MS / 1000 + 0.1
 PHASE_MS = 10_000_000
@@ -97,6 +98,7 @@ class Outcome:
     slow: bool
     made_young: int
     made_not_young: int
+    tries: int = 1
 
 
 def run(prepared: Prepared, program: Program) -> Outcome:
@@ -127,9 +129,9 @@ def run(prepared: Prepared, program: Program) -> Outcome:
 
 
 def run_in_time(prepared: Prepared, program: Program) -> Outcome:
-    """Run a program; where the machine was too slow for its phases to be instants, a difference gets two more tries."""
-    for _ in range(3):
-        outcome = run(prepared, program)
+    """Run a program, and again as long as the machine was too slow for its phases to be instants and it differed."""
+    for tries in range(1, TRIES + 1):
+        outcome = replace(run(prepared, program), tries=tries)
         if not (outcome.differences and outcome.slow):
             break
     return outcome
@@ -143,6 +145,7 @@ def test_a_read_only_server_keeps_its_list_as_the_simulator_does(prepared: Prepa
     moved = sum(outcome.made_young for outcome in outcomes)
     rejected = sum(outcome.made_not_young for outcome in outcomes)
     print(f"\n{len(outcomes)} programs, {compared} pages compared, {len(differences)} differences")
+    print(f"{sum(outcome.tries for outcome in outcomes) - len(outcomes)} runs were too slow to be compared")
     print(f"{moved} pages made young, {rejected} not made young")
     assert differences == []
     assert moved > 100, "the programs promote"
@@ -151,12 +154,16 @@ def test_a_read_only_server_keeps_its_list_as_the_simulator_does(prepared: Prepa
 
 @dataclass(frozen=True)
 class Drift:
-    """How far a read-write server was from its replica: differences before any eviction, shares after batches of it."""
+    """How far a read-write server was from its replica: differences before any eviction, shares after batches of it.
+
+    `slow`: a phase outlasted the threshold, so that the server's clock was not the simulator's.
+    """
 
     order_differences: int
     made_young: float
     made_not_young: float
     resident: float
+    slow: bool
 
 
 def skewed_phase(draw: random.Random, trees: Sequence[Tree], reads: int) -> list[Statement]:
@@ -165,6 +172,15 @@ def skewed_phase(draw: random.Random, trees: Sequence[Tree], reads: int) -> list
     hot = len(leaves) // 5
     drawn = [draw.randrange(hot) if draw.random() < 0.8 else draw.randrange(hot, len(leaves)) for _ in range(reads)]
     return [point(trees, *leaves[place]) for place in dict.fromkeys(drawn)]
+
+
+def drift_in_time(prepared: Prepared, seed: int) -> Drift:
+    """Measure a drift, again as long as the machine was too slow for the phases to be instants."""
+    for _ in range(TRIES):
+        found = drift(prepared, seed)
+        if not found.slow:
+            break
+    return found
 
 
 def drift(prepared: Prepared, seed: int) -> Drift:
@@ -181,12 +197,12 @@ def drift(prepared: Prepared, seed: int) -> Drift:
         start = snapshot(server)
         replica = Replica(start, prepared.pages, settings, "mariadb-10.5")
         filling = skewed_phase(draw, prepared.trees, 600)
-        ask(server, filling)
+        slow = ask(server, filling) * 1000 >= THRESHOLD_MS
         replay(replica, filling, 1)
         order_differences = len(replica.differences(snapshot(server)))
         for number in range(2, 8):
             phase = skewed_phase(draw, prepared.trees, 1200)
-            ask(server, phase)
+            slow |= ask(server, phase) * 1000 >= THRESHOLD_MS
             replay(replica, phase, number)
         real = snapshot(server)
     counted = replica.pool.counters()
@@ -195,6 +211,7 @@ def drift(prepared: Prepared, seed: int) -> Drift:
         counted.made_young / (real.made_young - start.made_young) - 1,
         counted.made_not_young / (real.made_not_young - start.made_not_young) - 1,
         len(set(replica.order()) & set(real.order)) / len(real.rows),
+        slow,
     )
 
 
@@ -206,7 +223,7 @@ def replay(replica: Replica, phase: Sequence[Statement], number: int) -> None:
 
 def test_a_read_write_server_evicts_in_batches_as_the_simulator_does(prepared: Prepared) -> None:
     """The order is the same until something is evicted; then counters within 3 % and residency within 5 %."""
-    drifts = [drift(prepared, seed) for seed in range(REPEATS)]
+    drifts = [drift_in_time(prepared, seed) for seed in range(REPEATS)]
     for each in drifts:
         print(f"\n{each}", end="")
     assert [each.order_differences for each in drifts] == [0] * REPEATS
