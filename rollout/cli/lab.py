@@ -38,7 +38,7 @@ def command() -> None:
 
 @command.command()
 @click.option("--hosts", type=click.IntRange(1, MOST_HOSTS), help="How many hosts.  [default: as it is, or 3]")
-@click.option("--distro", type=click.Choice(["bookworm", "trixie"]), help="[default: as it is, or bookworm]")
+@click.option("--distro", type=click.Choice(["bookworm", "trixie", "rpm"]), help="[default: as it is, or bookworm]")
 @click.option(
     "--topology",
     type=click.Choice(list(SIZES)),

@@ -17,6 +17,8 @@ from rollout.lab.cgroups import end_all, groups_of_base
 from rollout.lab.layout import Distro, cache_folder
 from rollout.lab.repack import repack
 from rollout.lab.repository import index_of, write_index
+from rollout.lab.rpm import SCRIPT as RPM_SCRIPT
+from rollout.lab.rpm import copy_tree, recipe, take_out
 from rollout.lab.tools import APART, FILES, run
 
 SYSTEM = (
@@ -29,7 +31,7 @@ RECIPE = ("setup.sh", "load.sh", "demo.sql", "rollout-demo-writer", "rollout-dem
 
 
 class BaseRecord(BaseModel):
-    """What `base.json` says about a finished base tree: Debian versions of the server, old and new.
+    """What `base.json` says about a finished base tree: package versions of the server, old and new.
 
     `stand_in` says that no archive has the new one: it is the old one under the number of the next release.
     """
@@ -67,7 +69,7 @@ class Base:
 
 
 def upstream(version: str) -> str:
-    """Return the upstream part of a Debian version: 11.8.9 of 1:11.8.9+ds-0+deb13u1."""
+    """Return the upstream part of a package version: 11.8.9 of 1:11.8.9+ds-0+deb13u1, 10.11.18 of 10.11.18-1.el9."""
     return version.split(":", 1)[-1].rsplit("-", 1)[0].split("+", maxsplit=1)[0]
 
 
@@ -79,16 +81,17 @@ def series(version: str) -> str:
 def base_for(distro: Distro, say: Callable[[str], None]) -> Base:
     """Return the base tree of `distro`, from the cache, or made now (a few minutes, and the archive is needed)."""
     folder = base_folder(distro)
+    underneath = base_for("bookworm", say) if distro == "rpm" and not (folder / "base.json").is_file() else None
     with _locked(cache_folder(), distro, say):
         if not (folder / "base.json").is_file():
             say(f"Making the base tree of {distro}; this is done once and takes a few minutes.")
-            _make(distro, folder, say)
+            _make(distro, folder, say) if underneath is None else _make_rpm(underneath, folder, say)
     return load(folder)
 
 
 def base_folder(distro: Distro) -> Path:
     """Return where the base tree of `distro` is kept, made or not."""
-    return cache_folder() / f"{distro}-{_recipe()}"
+    return cache_folder() / f"{distro}-{recipe(_recipe()) if distro == 'rpm' else _recipe()}"
 
 
 def load(folder: Path) -> Base:
@@ -123,10 +126,7 @@ def _locked(cache: Path, distro: Distro, say: Callable[[str], None]) -> Iterator
 
 def _make(distro: Distro, folder: Path, say: Callable[[str], None]) -> None:
     """Make the tree in a folder beside its place and move it there when all is done."""
-    building = folder.with_name(folder.name + ".building")
-    end_all(groups_of_base(distro))  # of a run that was killed
-    shutil.rmtree(building, ignore_errors=True)
-    building.mkdir()
+    building = _begin(distro, folder)
     root = building / "root"
     (building / "sources.list").write_text(sources(distro))
     say("  system")
@@ -143,6 +143,32 @@ def _make(distro: Distro, folder: Path, say: Callable[[str], None]) -> None:
     record = _fetch(distro, building)
     say("  database and its data")
     _install(building, record)
+    _finish(building, folder, record)
+
+
+def _make_rpm(underneath: Base, folder: Path, say: Callable[[str], None]) -> None:
+    """Make the tree of the rpm world from bookworm's: system and data are there already."""
+    building = _begin("rpm", folder)
+    old, new = upstream(underneath.record.old), upstream(underneath.record.new)
+    say("  a copy of bookworm's tree, dnf and rpm")
+    copy_tree(underneath.folder, building)
+    record = BaseRecord(distro="rpm", old=f"{old}-1.el9", new=f"{new}-1.el9", stand_in=underneath.record.stand_in)
+    say("  the database as RPMs")
+    _inside(building, record, RPM_SCRIPT, [old, new])
+    take_out(building)
+    shutil.rmtree(building / "repository")
+    _finish(building, folder, record)
+
+
+def _begin(distro: Distro, folder: Path) -> Path:
+    building = folder.with_name(folder.name + ".building")
+    end_all(groups_of_base(distro))  # of a run that was killed
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir()
+    return building
+
+
+def _finish(building: Path, folder: Path, record: BaseRecord) -> None:
     (building / "base.json").write_text(record.model_dump_json(by_alias=True, indent=2))
     shutil.rmtree(folder, ignore_errors=True)
     building.rename(folder)

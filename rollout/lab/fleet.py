@@ -30,6 +30,7 @@ from rollout.lab.limits import check_machine, check_room
 from rollout.lab.machine import Machine
 from rollout.lab.profile import HostProfile, with_sources_reset
 from rollout.lab.repository import write_index
+from rollout.lab.rpm import offers, write_repository
 from rollout.lab.seed import make_seed
 from rollout.lab.tools import run, succeeds
 from rollout.lab.topology import SIZES, profiles
@@ -78,6 +79,8 @@ class Fleet:
     @property
     def published(self) -> bool:
         """Whether the repository offers the newer release."""
+        if self.record.distro == "rpm":
+            return offers(self.place.repository, self.base.new)
         return all((self.place.repository / deb.name).exists() for deb in self.base.new.glob("*.deb"))
 
     def machine(self, name: str) -> Machine:
@@ -104,11 +107,17 @@ class Fleet:
 
     def publish(self) -> None:
         """Put the newer release into the repository, as a distribution does when a fix is out."""
-        write_index(self.place.repository, [self.base.old, self.base.new], codename=self.record.distro)
+        self._offer(self.base.old, self.base.new)
 
     def unpublish(self) -> None:
         """Take the newer release out of the repository again."""
-        write_index(self.place.repository, [self.base.old], codename=self.record.distro)
+        self._offer(self.base.old)
+
+    def _offer(self, *folders: Path) -> None:
+        if self.record.distro == "rpm":
+            write_repository(self.place.repository, folders)
+        else:
+            write_index(self.place.repository, folders, codename=self.record.distro)
 
     def reset(self, *names: str) -> None:
         """Put hosts (all, when none is named) back to their first state and wait until they are up.
@@ -202,6 +211,8 @@ def _wanted(
     there = _record(place)
     kind: Distro = distro or (there.distro if there else "bookworm")
     shape: Topology = topology or (there.topology if there else "standalone")
+    if kind == "rpm" and shape != "standalone":
+        raise UsageProblem(f"hosts of the rpm world stand alone, and have no topology {shape}", hint="leave it out")
     count = _count(shape, hosts, there)
     if there and ((kind, shape) != (there.distro, there.topology) or count < there.hosts):
         raise UsageProblem(
@@ -236,7 +247,7 @@ def _record(place: Place) -> FleetRecord | None:
 def _prepare(fleet: Fleet) -> None:
     """Make repository, key, seeds, host keys, inventory and bridge, as far as they are missing."""
     place, record = fleet.place, fleet.record
-    if not (place.repository / "Release").is_file():
+    if not any((place.repository / index).is_file() for index in ("Release", "repodata/repomd.xml")):
         fleet.unpublish()
     if not place.key.with_suffix(".pub").is_file():
         place.key.unlink(missing_ok=True)
