@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from rollout.changes.model import Change, Finding
 from rollout.changes.render import MARKER, drop_in, script
 from rollout.facts.model import Facts, Library, Package, Unit
-from rollout.facts.unknown import Unknown, known_or
+from rollout.facts.unknown import Known, Unknown, known_or
 from rollout.settings import Settings
 
 DROP_IN = "zz-rollout-allocator.conf"
-PACKAGE = "libjemalloc2"  # Debian 10 and later, Ubuntu 19.10 and later
+# Debian 10 and later, Ubuntu 19.10 and later; EPEL for the EL family, and Fedora.
+PACKAGES = {"apt": "libjemalloc2", "dnf": "jemalloc"}
+_LIB64 = ("x86_64", "aarch64", "ppc64le", "s390x")  # architectures whose libraries lie in /usr/lib64 on rpm hosts
 
 
 @dataclass(frozen=True)
@@ -81,22 +83,40 @@ def _library(facts: Facts) -> tuple[str, Package | None, Finding | None]:
     fitting = [entry for entry in libraries if isinstance(machine, Unknown) or entry.elf_machine == machine]
     if fitting:
         return _preload_name(fitting), None, None
-    if facts.packages.manager != "apt":
-        return (
-            "",
-            None,
-            Finding("library_unavailable", "jemalloc is not installed; packages are changed with apt only"),
-        )
-    package = facts.packages.named(PACKAGE)
-    rows = package.versions if package and isinstance(package.versions, tuple) else ()
-    candidate = package.candidate if package else None
-    triplet = facts.system.triplet
-    if not package or not isinstance(candidate, str) or not any(row.version == candidate for row in rows):
-        return "", None, Finding("library_unavailable", f"{PACKAGE} is in no enabled repository; none is added")
-    if isinstance(triplet, Unknown) or triplet is None:
-        reason = triplet.reason if isinstance(triplet, Unknown) else "no multiarch name"
-        return "", None, Finding("library_unavailable", f"where {PACKAGE} puts its library cannot be told: {reason}")
-    return f"/usr/lib/{triplet}/libjemalloc.so.2", package, None
+    name = PACKAGES.get(str(facts.packages.manager))
+    if name is None:
+        message = f"jemalloc is not installed; packages are changed with {' and '.join(PACKAGES)} only"
+        return "", None, Finding("library_unavailable", message)
+    package = facts.packages.named(name)
+    if package is None or _newest(package) is None:
+        return "", None, Finding("library_unavailable", f"{name} is in no enabled repository; none is added")
+    path = _path_in_package(facts)
+    if isinstance(path, Unknown):
+        message = f"where {name} puts its library cannot be told: {path.reason}"
+        return "", None, Finding("library_unavailable", message)
+    return path, package, None
+
+
+def _newest(package: Package) -> str | None:
+    """Return the version to install: apt's candidate; dnf names none, and the newest on offer is taken."""
+    rows = package.versions if isinstance(package.versions, tuple) else ()
+    if isinstance(package.candidate, Unknown):
+        return next((row.version for row in rows if row.repositories), None)
+    return package.candidate if any(row.version == package.candidate for row in rows) else None
+
+
+def _path_in_package(facts: Facts) -> Known[str]:
+    """Return where the package on offer puts its library: by its file list, or by Debian's multiarch rule."""
+    if facts.packages.manager == "apt":
+        triplet = facts.system.triplet
+        if isinstance(triplet, Unknown):
+            return triplet
+        return f"/usr/lib/{triplet}/libjemalloc.so.2" if triplet else Unknown("no multiarch name")
+    offered = facts.packages.offered_libraries
+    if isinstance(offered, Unknown):
+        return offered
+    fitting = [path for path in offered if ("/lib64/" in path) == (facts.system.architecture in _LIB64)]
+    return fitting[0] if fitting else Unknown(f"its file list names no library for this host: {' '.join(offered)}")
 
 
 def _preload_name(libraries: list[Library]) -> str:
@@ -121,7 +141,7 @@ def _own_content(unit: Unit) -> str | None:
 
 def _change(facts: Facts, unit: Unit, library: str, package: Package | None, content: str) -> Change:
     path = drop_in_path(unit)
-    name, version = (package.name, str(package.candidate)) if package else (None, None)
+    name, version = (package.name, _newest(package)) if package else (None, None)
     running = facts.allocator.version_malloc_library
     values = {
         "drop_in": path,

@@ -16,9 +16,10 @@ BLOCKERS: dict[str, str] = {
     "server_package_unknown": "Which package owns the running server could not be found out.",
     "server_not_packaged": "No package owns the running binary (a tarball, a build of one's own). It is reported and "
     "not touched; jemalloc alone can be had with the playbook jemalloc.",
-    "manager_unsupported": "Packages of this host are not managed by apt. Its packages are reported and not changed.",
-    "packages_broken": "dpkg --audit names packages in a broken state. Mend them first (dpkg --configure -a, "
-    "apt-get -f install): a change on top of that could end anywhere.",
+    "manager_unsupported": "The host's package system is neither apt nor dnf (zypper, or none that is known). "
+    "Its packages are reported and not changed.",
+    "packages_broken": "dpkg --audit names packages in a broken state, or rpm has one of them twice. Mend them first "
+    "(dpkg --configure -a, apt-get -f install; dnf remove --duplicates): a change on top of that could end anywhere.",
     "packages_unknown": "What the package system knows could not be read; the message has the reason.",
     "refresh_failed": "Package lists could not be fetched completely: a key, an origin that changed, a clock that is "
     "behind, a mirror that is down. apt ends with 0 on old lists too, so its messages decide. Mend the source; "
@@ -27,8 +28,13 @@ BLOCKERS: dict[str, str] = {
     "where its successor should. Put its repository back, or upgrade by hand.",
     "sibling_missing": "A package that belongs to the server cannot be had at the target version. Upgrading around it "
     "can keep the new server from starting (plugins must fit). Wait until the repository has it.",
-    "held": "A package that would move is on hold. A hold is somebody's order: lift it with apt-mark unhold, or leave "
-    "the host out.",
+    "held": "A package that would move is on hold. A hold is somebody's order: lift it with apt-mark unhold (or dnf "
+    "versionlock delete), or leave the host out.",
+    "excluded": "An exclude in dnf's configuration hides a package that would move; dnf would say that there is "
+    "nothing to do. An exclude is somebody's order: lift it, or leave the host out.",
+    "module_filtering": "A module stream of the database is enabled on a host whose server is not of that module. dnf "
+    "then hides packages of other repositories. Disable the stream (dnf module reset), or leave the host out; this "
+    "tool switches none.",
     "allocator_unknown": "What the server says about its allocator could not be read, for want of a login most often. "
     "Set rollout_defaults_file, or allow root to log in over the unit's socket.",
     "other_allocator": "The server runs with an allocator that somebody chose (tcmalloc, a jemalloc that is compiled "

@@ -1,7 +1,9 @@
 """The packages: an exact version inside the running series, from where the installed one came, all siblings at once."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from rollout.changes.model import Change, Finding
 from rollout.changes.render import script
@@ -19,6 +21,10 @@ from rollout.versions import (
     parse_upstream,
     series_of,
 )
+
+# The package systems that the scripts speak to: each has its verbs in engine/scripts.
+CHANGED_WITH = ("apt", "dnf")
+_LIFT = {"apt": "apt-mark unhold", "dnf": "dnf versionlock delete"}
 
 
 @dataclass(frozen=True)
@@ -89,19 +95,24 @@ def _foundation(facts: Facts) -> tuple[Finding, ...]:
             Finding("server_not_packaged", f"no package owns {facts.server.executable}: reported, not touched")
         )
     manager = facts.packages.manager
-    if manager != "apt":
+    if manager not in CHANGED_WITH:
         name = _why(manager) if isinstance(manager, Unknown) else manager or "none"
-        found.append(Finding("manager_unsupported", f"packages are changed with apt only; this host has: {name}"))
+        message = f"packages are changed with {' and '.join(CHANGED_WITH)} only; this host has: {name}"
+        found.append(Finding("manager_unsupported", message))
     for name, lines in (("packages_broken", facts.packages.audit), ("packages_unknown", facts.packages.items)):
         if isinstance(lines, Unknown):
             found.append(Finding("packages_unknown", _why(lines)))
         elif name == "packages_broken" and lines:
             found.append(Finding(name, "dpkg --audit: " + "; ".join(map(str, lines))))
+    installed = Counter((item.name, str(item.architecture)) for item in facts.packages.siblings)
+    twice = sorted(name for (name, _), count in installed.items() if count > 1)
+    if twice:
+        found.append(Finding("packages_broken", f"installed twice, a transaction was broken off: {' '.join(twice)}"))
     refresh = facts.packages.refresh
     if isinstance(refresh, Unknown):
         found.append(Finding("refresh_failed", _why(refresh)))
     elif refresh is not None and not refresh.ok:
-        found.append(Finding("refresh_failed", "apt-get update: " + "; ".join(refresh.messages or ("no message",))))
+        found.append(Finding("refresh_failed", "fetching the lists: " + "; ".join(refresh.messages or ("no message",))))
     return tuple(found)
 
 
@@ -119,16 +130,55 @@ def _toward(facts: Facts, running: ServerVersion, release: Release) -> PackagesV
     if installed is not None and installed >= wanted:
         change = _restart_only(running, installed)
         return PackagesVerdict(reached, change=change, target=_dotted(installed) if change else None)
-    if not server.installed_from:
-        message = (
-            f"{server.name} {server.installed} is in no repository any more, so nobody can tell where it came from; "
-            "name its repository again, or upgrade by hand"
-        )
-        return PackagesVerdict("unknown", blockers=(Finding("origin_unknown", message),))
+    blocked = (*_excluded(facts), *_filtered(facts, server)) or _nowhere(server)
+    if blocked:
+        return PackagesVerdict("unknown", blockers=blocked)
     target = _target(server, running.series, wanted)
     if target is None:
-        return PackagesVerdict("not_published", warnings=_not_published(server, running.series, wanted, release))
+        elsewhere = _elsewhere(facts, server, running.series, wanted)
+        return PackagesVerdict("not_published", warnings=(_not_published(server, release), *elsewhere))
     return _transaction(facts, server, target, release)
+
+
+def _nowhere(server: Package) -> tuple[Finding, ...]:
+    if server.installed_from:
+        return ()
+    message = (
+        f"{server.name} {server.installed} is in no repository any more, so nobody can tell where it came from; "
+        "name its repository again, or upgrade by hand"
+    )
+    return (Finding("origin_unknown", message),)
+
+
+def _excluded(facts: Facts) -> tuple[Finding, ...]:
+    """Name the excludes of dnf that hide a sibling: what they hide does not show among the offers either."""
+    if facts.packages.manager != "dnf":
+        return ()
+    lines = facts.packages.excludes
+    if isinstance(lines, Unknown):
+        return (Finding("packages_unknown", _why(lines)),)
+    names = [item.name for item in facts.packages.siblings]
+    found = []
+    for line in lines:
+        patterns = re.split(r"[\s,]+", line.partition("=")[2].strip())
+        hit = sorted({name for name in names for pattern in patterns if pattern and fnmatchcase(name, pattern)})
+        if hit:
+            found.append(Finding("excluded", f"`{line.strip()}` hides {' '.join(hit)}; an exclude is an order"))
+    return tuple(found)
+
+
+def _filtered(facts: Facts, server: Package) -> tuple[Finding, ...]:
+    """Name an enabled module stream that hides packages of other origin: dnf's modular filtering."""
+    modules = facts.packages.modules
+    if isinstance(modules, Unknown):
+        return (Finding("packages_unknown", _why(modules)),)
+    if not modules or ".module" in str(server.installed):
+        return ()
+    message = (
+        f"the module {' '.join(modules)} is enabled, and {server.name} {server.installed} is not of it: dnf may hide "
+        "releases of other repositories. No stream is switched here"
+    )
+    return (Finding("module_filtering", message),)
 
 
 def _disagreement(facts: Facts, package: str, installed: Upstream | None) -> Finding | None:
@@ -178,20 +228,28 @@ def _origin(source: PackageSource) -> tuple[str, str]:
     return (source.origin, re.sub(r"-(security|updates|proposed-updates)$", "", source.codename or source.suite))
 
 
-def _not_published(server: Package, series: str, wanted: Upstream, release: Release) -> tuple[Finding, ...]:
+def _not_published(server: Package, release: Release) -> Finding:
     message = (
         f"{release.version} is in none of the repositories that {server.name} came from; nothing to upgrade to yet"
     )
-    found = [Finding("fix_not_published", message)]
-    elsewhere = [
-        row
-        for row in (server.versions if isinstance(server.versions, tuple) else ())
-        if (upstream := upstream_of(row.version)) and series_of(upstream) == series and upstream >= wanted
-    ]
-    if elsewhere:
-        where = ", ".join(source.location for source in elsewhere[0].repositories)
-        found.append(Finding("other_origin_newer", f"{elsewhere[0].version} is at {where}, another origin: not taken"))
-    return tuple(found)
+    return Finding("fix_not_published", message)
+
+
+def _elsewhere(facts: Facts, server: Package, series: str, wanted: Upstream) -> tuple[Finding, ...]:
+    """Name the release where another origin has it, under the same name or (MariaDB's RPMs) in other letters."""
+    items = facts.packages.items if isinstance(facts.packages.items, tuple) else ()
+    for item in sorted(items, key=lambda one: one.name != server.name):
+        if item.name.lower() != server.name.lower():
+            continue
+        for row in item.versions if isinstance(item.versions, tuple) else ():
+            upstream = upstream_of(row.version)
+            if upstream and series_of(upstream) == series and upstream >= wanted and row.repositories:
+                where = ", ".join(
+                    f"{source.location} ({source.origin or 'origin unknown'})" for source in row.repositories
+                )
+                message = f"{item.name} {row.version} is at {where}, another origin: not taken"
+                return (Finding("other_origin_newer", message),)
+    return ()
 
 
 def _transaction(facts: Facts, server: Package, target: PackageVersion, release: Release) -> PackagesVerdict:
@@ -201,10 +259,11 @@ def _transaction(facts: Facts, server: Package, target: PackageVersion, release:
         for item in moving
         if not (row := item.version(target.version)) or not row.repositories
     ]
+    manager = str(facts.packages.manager)
     held = [item.name for item in moving if item.held is True]
     if held:
         blockers.append(
-            Finding("held", f"held: {' '.join(held)}; a hold is an order: lift it (apt-mark unhold) or leave it")
+            Finding("held", f"held: {' '.join(held)}; a hold is an order: lift it ({_LIFT[manager]}) or leave it")
         )
     unknown = [item.name for item in moving if isinstance(item.held, Unknown)]
     if unknown:

@@ -2,10 +2,11 @@
 
 import json
 
+from rollout.changes.packages import CHANGED_WITH
 from rollout.engine.steps import HostRun
 from rollout.errors import WrongState
 from rollout.facts.form import facts_from_json, facts_to_json
-from rollout.facts.model import Facts, Unit
+from rollout.facts.model import Facts, PackageManager, Unit
 from rollout.facts.unknown import Unknown
 from rollout.journal import dump_synced
 from rollout.remote.probing import look_at
@@ -54,3 +55,13 @@ def its_socket(facts: Facts) -> str:
     """Return the path of the unit's own socket, Debian's where the server is down and cannot be asked."""
     socket = facts.server.socket
     return "/run/mysqld/mysqld.sock" if isinstance(socket, Unknown) or socket is None else socket
+
+
+def manager_of(run: HostRun, facts: Facts) -> PackageManager:
+    """Return the package system that the scripts speak to; raises `WrongState` where it is none that we speak."""
+    manager = facts.packages.manager
+    if manager in CHANGED_WITH:
+        return manager
+    raise WrongState(
+        run.name, f"packages are changed with {' or '.join(CHANGED_WITH)} only, and this host has {manager}"
+    )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from rollout.changes.model import Change
 from rollout.engine.hooks import EVENTS, missing_programs
+from rollout.engine.look import manager_of
 from rollout.engine.steps import HostRun, script
 from rollout.errors import WrongState
 from rollout.facts.model import Facts, Package, Unit
@@ -20,6 +21,7 @@ SANDBOX = (
     "AmbientCapabilities",
     "CapabilityBoundingSet",
 )
+BACKUP_PACKAGES = ("mariadb-backup", "MariaDB-backup")  # Debian and the distributions; MariaDB's own RPMs
 ROOM_FOR_PACKAGES_BYTES = 600 * 2**20  # archives, stash and the unpacked server, with room to spare
 LONG_TRANSACTION_SECONDS = 60.0
 
@@ -41,6 +43,7 @@ def preflight(run: HostRun, facts: Facts, unit: Unit) -> tuple[Tried, ...]:
     tool = backup_tool_package(facts) if needs_backup(run) else None
     text = script(
         "preflight",
+        manager=manager_of(run, facts),
         here=run.here,
         run_id=run.run_id,
         unit=unit.id,
@@ -79,7 +82,8 @@ def backup_tool_package(facts: Facts) -> Package | None:
     tool, running = facts.server.backup_tool, facts.server.running
     if isinstance(tool, ServerVersion) and isinstance(running, ServerVersion) and tool.upstream == running.upstream:
         return None
-    return facts.packages.named("mariadb-backup")
+    offered = (facts.packages.named(name) for name in BACKUP_PACKAGES)
+    return next((package for package in offered if package), None)
 
 
 def _running_build(facts: Facts) -> str:

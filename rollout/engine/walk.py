@@ -100,7 +100,7 @@ def _prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
     with run.phase("backup") as details:
         details.update(_backup_details(run, back_up(run, facts)))
     with run.phase("way_back"):
-        prepare(run, unit)
+        prepare(run, facts, unit)
         write_record(run, facts, unit)
 
 

@@ -6,7 +6,7 @@ import tarfile
 
 from rollout.changes.allocator import drop_in_path
 from rollout.changes.model import Change
-from rollout.engine.look import its_socket, was_active
+from rollout.engine.look import its_socket, manager_of, was_active
 from rollout.engine.preflight import moving
 from rollout.engine.steps import HostRun, script
 from rollout.errors import WrongState
@@ -17,7 +17,7 @@ START_MARGIN_SECONDS = 60
 START_LIMIT_SECONDS = 3600  # for a unit that sets no limit of its own
 
 
-def prepare(run: HostRun, unit: Unit) -> None:
+def prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
     """Stash the installed packages, save every file that will be touched, and try the way back in simulation.
 
     Raises `WrongState` when there is no way back; the operator may accept that (`--accept-no-rollback`).
@@ -27,6 +27,7 @@ def prepare(run: HostRun, unit: Unit) -> None:
     path = drop_in_path(unit)
     text = script(
         "way_back",
+        manager=manager_of(run, facts),
         here=run.here,
         unit=unit.id,
         before=list(packages.before.items()) if packages and packages.do else [],
@@ -102,6 +103,7 @@ def _prelude(run: HostRun, facts: Facts, unit: Unit, name: str, purpose: str) ->
     limit = unit.timeout_start_usec
     return script(
         "prelude",
+        manager=manager_of(run, facts),
         name=name,
         purpose=" ".join(purpose.split()),
         run_id=run.run_id,

@@ -83,14 +83,14 @@ class LockHolder:
 
 @dataclass(frozen=True)
 class ListRefresh:
-    """A refresh of package lists into a private directory; `messages` are its W:, E: and Err: lines as printed."""
+    """A refresh of package lists into a private directory; `messages` are its complaints as printed."""
 
     exit_status: int
     messages: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether every list is fresh: apt ends with 0 on stale ones too, so its messages decide."""
+        """Whether every list is fresh: apt and dnf end with 0 on stale ones too, so their messages decide."""
         return self.exit_status == 0 and not self.messages
 
 
@@ -107,11 +107,13 @@ class Packages:
     audit: Known[tuple[str, ...]]  # lines of dpkg --audit; packages in a broken state
     holds: Known[tuple[str, ...]]  # every held package of the host; versionlock entries for dnf
     pins: Known[tuple[str, ...]]
-    excludes: Known[tuple[str, ...]]  # dnf only
+    excludes: Known[tuple[str, ...]]  # dnf only: the lines as they stand
     lock_holders: Known[tuple[LockHolder, ...]]
     needrestart: Known[str | None]  # installed version
     unattended_upgrades: Known[bool]  # installed and switched on
     changed_files: Known[tuple[str, ...]]  # dpkg -V / rpm -V of the packages that own the unit and the binary
+    modules: Known[tuple[str, ...]] = ()  # dnf only: enabled streams of the database's modules, as `mariadb:10.11`
+    offered_libraries: Known[tuple[str, ...]] = ()  # rpm only: files of a jemalloc that is offered and not installed
 
     def named(self, name: str) -> Package | None:
         """Return the package of that name; None where it is neither installed nor offered (or nothing is known)."""

@@ -14,7 +14,7 @@ from rollout.facts.apt import (
 )
 from rollout.facts.frame import Answer, Answers, lines, read
 from rollout.facts.model import ListRefresh, PackageManager, Packages
-from rollout.facts.rpm import parse_rpm_items, parse_versionlock
+from rollout.facts.rpm import parse_modules, parse_rpm_items, parse_rpm_refresh, parse_versionlock
 from rollout.facts.unknown import Known, Unknown, blank, known_or
 
 
@@ -29,7 +29,7 @@ def parse_packages(answers: Answers) -> Packages:
         manager_version=answers.text("package-manager-version"),
         architecture=answers.text("package-architecture"),
         items=parse_apt_items(answers) if manager == "apt" else parse_rpm_items(answers, manager),
-        refresh=_refresh(answers.first("refresh")),
+        refresh=_refresh(answers.first("refresh"), manager),
         lists_age_seconds=_lists_age(answers),
         audit=_audit(answers, manager),
         holds=_holds(answers, manager),
@@ -39,6 +39,8 @@ def parse_packages(answers: Answers) -> Packages:
         needrestart=_installed(answers, manager, "needrestart"),
         unattended_upgrades=_unattended(answers, manager),
         changed_files=_changed_files(answers, manager),
+        modules=read(answers.text("modules"), parse_modules) if manager == "dnf" else (),
+        offered_libraries=read(answers.text("offered-files"), _libraries) if answers.first("offered-files") else (),
     )
 
 
@@ -48,11 +50,15 @@ def _without_manager(name: Known[str]) -> Packages:
     return replace(blank(Packages, "this host has neither apt nor dnf nor zypper"), manager=None, items=())
 
 
-def _refresh(answer: Answer | None) -> Known[ListRefresh | None]:
+def _libraries(text: str) -> tuple[str, ...]:
+    return tuple(row for row in lines(text) if re.search(r"/libjemalloc\.so\.\d+$", row))
+
+
+def _refresh(answer: Answer | None, manager: PackageManager) -> Known[ListRefresh | None]:
     if answer is None:
         return None
     text = f"{answer.printed}\n{answer.complaint}"
-    refreshed = parse_refresh(answer.status, text)
+    refreshed = (parse_refresh if manager == "apt" else parse_rpm_refresh)(answer.status, text)
     return refreshed if refreshed.messages or answer.status == 0 else Unknown(answer.failure)
 
 

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from xml.etree import ElementTree
 
 from rollout.facts.frame import Answers, lines, read
-from rollout.facts.model import Package, PackageSource, PackageVersion
+from rollout.facts.model import ListRefresh, Package, PackageSource, PackageVersion
 from rollout.facts.unknown import Known, Unknown
 from rollout.versions import parse_package_version
 
 _SIBLING = re.compile(r"mariadb|galera|libmariadb|jemalloc|libjemalloc", re.IGNORECASE)
-Offer = tuple[str, str, str]  # name, version, repository
+_COMPLAINT = re.compile(r"Error|Failed|Ignoring|Cannot|Warning|  - ", re.IGNORECASE)
+Offer = tuple[str, str, str, str]  # name, version, repository, vendor (empty where nobody says it)
 
 
 def parse_rpm_list(text: str) -> tuple[Package, ...]:
@@ -29,7 +31,11 @@ def parse_repoquery(text: str) -> tuple[Offer, ...]:
     Lines of another shape (the age of the metadata stands among them, in the user's language) are no rows.
     """
     rows = (row.split("\t") for row in text.splitlines() if row.count("\t") >= 3)
-    return tuple((row[0], row[2].removeprefix("0:"), row[3]) for row in rows)
+    return tuple((row[0], row[2].removeprefix("0:"), row[3], _vendor(row[4:])) for row in rows)
+
+
+def _vendor(rest: list[str]) -> str:
+    return rest[0].strip().replace("(none)", "") if rest else ""
 
 
 def parse_zypper(text: str) -> tuple[Offer, ...]:
@@ -40,7 +46,7 @@ def parse_zypper(text: str) -> tuple[Offer, ...]:
         raise ValueError(str(problem)) from problem
     rows = (node.attrib for node in tree.iter("solvable"))
     return tuple(
-        (row["name"], row["edition"], row["repository"]) for row in rows if row["repository"] != "(System Packages)"
+        (row["name"], row["edition"], row["repository"], "") for row in rows if row["repository"] != "(System Packages)"
     )
 
 
@@ -55,7 +61,7 @@ def parse_rpm_items(answers: Answers, manager: str) -> Known[tuple[Package, ...]
     if isinstance(offers, Unknown):
         return tuple(items)
     names = {item.name for item in installed}
-    missing = dict.fromkeys(name for name, _, _ in offers if name not in names)
+    missing = dict.fromkeys(name for name, *_ in offers if name not in names)
     other = Unknown("not installed, and offered for several")
     return (*items, *(_with_versions(Package(name, other, None), offers, holds) for name in missing))
 
@@ -77,16 +83,21 @@ def _with_versions(item: Package, offers: Known[tuple[Offer, ...]], holds: Known
 
 
 def _locks(entry: str, name: str) -> bool:
-    """Whether a versionlock entry (name, epoch, version) is about that very package and not a longer name."""
-    return re.match(rf"{re.escape(name)}-(?:\d+:)?[\d*]", entry) is not None
+    """Whether a versionlock entry (name, epoch, version; the name may be a pattern) is about that very package."""
+    parted = re.match(r"(.+?)-(?:\d+:)?(?:\d|\*$)", entry)
+    return fnmatchcase(name, entry) or (parted is not None and fnmatchcase(name, parted[1]))
 
 
 def version_table(name: str, offers: Iterable[Offer]) -> tuple[PackageVersion, ...]:
-    """Gather the offers of one package by version, newest upstream release first."""
+    """Gather the offers of one package by version, newest upstream release first.
+
+    The origin of an offer is the vendor that built it, the repository where none is named: a distribution's release
+    and its updates are two repositories of one vendor, and a vendor's change is what rpm's own scriptlets refuse.
+    """
     table: dict[str, list[PackageSource]] = {}
-    for offered, version, repository in offers:
+    for offered, version, repository, vendor in offers:
         if offered == name:
-            table.setdefault(version, []).append(PackageSource(0, repository, origin=repository))
+            table.setdefault(version, []).append(PackageSource(0, repository, origin=vendor or repository))
     newest_first = sorted(table, key=_upstream, reverse=True)
     return tuple(PackageVersion(version, 0, tuple(table[version])) for version in newest_first)
 
@@ -99,3 +110,22 @@ def _upstream(version: str) -> tuple[int, ...]:
 def parse_versionlock(text: str) -> tuple[str, ...]:
     """Read dnf's versionlock list (`procps-ng-0:3.3.17-1.fc34.*`); comments and `!` exclusions are kept out."""
     return tuple(row.strip() for row in lines(text) if row.strip()[0] not in "#!" and row.strip() != "absent")
+
+
+def parse_modules(text: str) -> tuple[str, ...]:
+    """Read dnf's module files and name each enabled stream: `mariadb:10.11`."""
+    found, name, stream = [], "", ""
+    for row in lines(text):
+        key, _, value = row.partition("=")
+        if row.startswith("["):
+            name, stream = row.strip("[] "), ""
+        elif key.strip() == "stream":
+            stream = value.strip()
+        elif key.strip() == "state" and value.strip() == "enabled":
+            found.append(f"{name}:{stream}")
+    return tuple(found)
+
+
+def parse_rpm_refresh(exit_status: int, text: str) -> ListRefresh:
+    """Judge `dnf makecache` by what it said: it ends with 0 where a repository may be passed over."""
+    return ListRefresh(exit_status, tuple(row.strip() for row in text.splitlines() if _COMPLAINT.match(row)))

@@ -5,8 +5,8 @@
         fleet.publish()                                 # taken back after the test
         fleet.shell("db1", "systemctl is-active mariadb")  # as root in the host, without SSH and the product
 
-`trixie`, `replication` and `galera` are the same for other fleets. A fleet is brought up once a session, when the first
-test asks for it, under a name of its own. Where it cannot be had the tests fail, they do not
+`trixie`, `rpm`, `replication` and `galera` are the same for other fleets. A fleet is brought up once a session, when
+the first test asks for it, under a name of its own. Where it cannot be had the tests fail, they do not
 skip: a green run without hosts would say nothing.
 """
 
@@ -71,6 +71,12 @@ def lab_galera(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     yield from bring_up(tmp_path_factory.mktemp("state"), "g", topology="galera")
 
 
+@pytest.fixture(scope="session")
+def lab_rpm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Bring up one host of the rpm world."""
+    yield from bring_up(tmp_path_factory.mktemp("state"), "m", hosts=1, distro="rpm")
+
+
 @pytest.fixture
 def fleet(lab_fleet: Fleet) -> Iterator[Rehearsal]:
     """Give a test three hosts of bookworm that stand alone: db1, db2, db3."""
@@ -93,3 +99,9 @@ def replication(lab_replication: Fleet) -> Iterator[Rehearsal]:
 def galera(lab_galera: Fleet) -> Iterator[Rehearsal]:
     """Give a test a Galera cluster of db1, db2 and db3."""
     yield from put_back(lab_galera)
+
+
+@pytest.fixture
+def rpm(lab_rpm: Fleet) -> Iterator[Rehearsal]:
+    """Give a test one host of the rpm world, db1, whose jemalloc lies in a repository that is not enabled."""
+    yield from put_back(lab_rpm)

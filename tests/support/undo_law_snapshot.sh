@@ -14,6 +14,7 @@ files -type l -printf 'link\t%p\t%l\n'
 files -type d -printf 'folder\t%p\t%m %U %G\n'
 rm -f /tmp/modes /tmp/sums
 dpkg-query -W -f 'package\t${Package}\t${Version} ${db:Status-Abbrev}\n'
+if command -v rpm >/dev/null; then rpm -qa --qf 'package\t%{NAME}\t%{VERSION}-%{RELEASE}\n'; fi
 apt-mark showauto | sed 's/^/automatic\t/; s/$/\tyes/'
 apt-mark showhold | sed 's/^/held\t/; s/$/\tyes/'
 systemctl list-unit-files --no-legend --no-pager | awk '{ print "unit-file\t" $1 "\t" $2 }'

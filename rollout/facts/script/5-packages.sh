@@ -115,19 +115,26 @@ rpm_packages() {
 
 dnf_packages() {
   rpm_packages dnf
-  lists='-C'
+  # -C: from the lists that are there. A private folder keeps what dnf computes from them off the host.
+  lists='-C' logs=${work:-/tmp}
   if [ "$refresh" = 1 ] && [ -n "$work" ]; then
-    lists="--setopt=cachedir=$work/dnf --setopt=persistdir=$work/dnf-state"
+    lists="-C --setopt=cachedir=$work/dnf --setopt=persistdir=$work/dnf-state"
     # shellcheck disable=SC2086
-    answer refresh '' limit 120 dnf -q $lists --setopt=logdir="$work" makecache
+    answer refresh '' limit 120 dnf ${lists#-C } --setopt=logdir="$logs" makecache
   fi
   # shellcheck disable=SC2086
-  answer package-versions '' limit 60 dnf -q $lists --setopt=logdir="${work:-/tmp}" repoquery --showduplicates \
+  answer package-versions '' limit 60 dnf -q $lists --setopt=logdir="$logs" repoquery --showduplicates \
     --qf '%{name}\t%{arch}\t%{epoch}:%{version}-%{release}\t%{repoid}\t%{vendor}\n' \
     'MariaDB-*' 'mariadb*' 'galera*' 'libmariadb*' jemalloc
+  if [ -z "$(rpm -qa '*jemalloc*')" ]; then
+    # shellcheck disable=SC2086
+    answer offered-files '' limit 60 dnf -q $lists --setopt=logdir="$logs" repoquery --list jemalloc
+  fi
   answer holds '' present /etc/dnf/plugins/versionlock.list
   excludes() { grep -hEi '^[[:space:]]*(exclude|excludepkgs)[[:space:]]*=' /etc/dnf/dnf.conf /etc/yum.repos.d/*.repo || [ $? = 1 ]; }
   answer excludes '' excludes
+  modules() { cat /etc/dnf/modules.d/mariadb.module /etc/dnf/modules.d/mysql.module 2>/dev/null || :; }
+  answer modules '' modules
   answer lists-age '' stat -c %Y /var/cache/dnf
 }
 

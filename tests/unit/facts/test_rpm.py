@@ -5,7 +5,15 @@ from probe_output import framed
 
 from rollout.facts.frame import parse_frames
 from rollout.facts.packages import parse_packages
-from rollout.facts.rpm import parse_repoquery, parse_rpm_list, parse_versionlock, parse_zypper, version_table
+from rollout.facts.rpm import (
+    parse_modules,
+    parse_repoquery,
+    parse_rpm_list,
+    parse_rpm_refresh,
+    parse_versionlock,
+    parse_zypper,
+    version_table,
+)
 from rollout.facts.unknown import Unknown
 
 # As dnf 4.14 prints the probe's query (an empty line after each row), with what it may print in front of it; several
@@ -59,6 +67,8 @@ def test_versionlock_entries() -> None:
         ("MariaDB-server-11.8.*", True),
         ("MariaDB-server-galera-0:11.8.9-1.el9.*", False),
         ("procps-ng-0:3.3.17-1.fc34.*", False),
+        ("MariaDB-*", True),
+        ("MariaDB-server-*", True),
     ],
 )
 def test_a_host_with_dnf(lock: str, held: bool) -> None:
@@ -79,7 +89,8 @@ def test_a_host_with_dnf(lock: str, held: bool) -> None:
     assert server is not None
     assert server.held is held
     assert isinstance(server.automatic, Unknown)
-    assert [source.location for source in server.installed_from] == ["mariadb-main"]
+    origins = [(source.location, source.origin) for source in server.installed_from]
+    assert origins == [("mariadb-main", "MariaDB Foundation")]
     assert packages.named("jemalloc") is None
     assert (packages.manager, packages.excludes, packages.holds) == ("dnf", ("excludepkgs=MariaDB-*",), (lock,))
 
@@ -96,6 +107,27 @@ def test_zypper() -> None:
 </solvable-list></search-result>
 </stream>
 """
-    assert parse_zypper(text) == (("mariadb", "11.8.9-1.1", "repo-oss"), ("mariadb", "11.8.10-1.1", "up"))
+    assert parse_zypper(text) == (("mariadb", "11.8.9-1.1", "repo-oss", ""), ("mariadb", "11.8.10-1.1", "up", ""))
     with pytest.raises(ValueError, match="no element found"):
         parse_zypper("")
+
+
+def test_enabled_module_streams() -> None:
+    """dnf's own files say which stream of a module is enabled; one that is only known is none."""
+    text = "[mariadb]\nname=mariadb\nstream=10.11\nprofiles=\nstate=enabled\n[mysql]\nname=mysql\nstream=8.4\nstate=\n"
+    assert parse_modules(text) == ("mariadb:10.11",)
+    assert parse_modules("") == ()
+
+
+def test_a_repository_that_dnf_passes_over_is_no_fresh_list() -> None:
+    """As dnf 4.14 printed it, with exit status 0, for a repository with skip_if_unavailable."""
+    text = (
+        "Errors during downloading metadata for repository 'bad':\n"
+        "  - Curl error (37): Couldn't read a file:// file for file:///nowhere/repodata/repomd.xml\n"
+        "Error: Failed to download metadata for repo 'bad': Cannot download repomd.xml: All mirrors were tried\n"
+        "Ignoring repositories: bad\nMetadata cache created.\n"
+    )
+    refreshed = parse_rpm_refresh(0, text)
+    assert not refreshed.ok
+    assert refreshed.messages[-1] == "Ignoring repositories: bad"
+    assert parse_rpm_refresh(0, "MariaDB of the fleet   1.5 MB/s | 1.5 kB  00:00\nMetadata cache created.\n").ok
