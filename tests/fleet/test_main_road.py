@@ -12,10 +12,11 @@ from rollout.lab.rehearsal import Rehearsal
 pytestmark = pytest.mark.fleet
 
 STATE = "systemctl show mariadb -p InvocationID -p MainPID --value | tr '\\n' ' '"
-LOST = """acknowledged=$(wc -l </var/lib/rollout-demo-writer/acknowledged)
+# What was acknowledged is read first: the writer goes on, and a row of a moment later would look lost.
+LOST = """sort /var/lib/rollout-demo-writer/acknowledged >/tmp/acknowledged
 mariadb -N -e 'SELECT number FROM rollout_demo_writer.written' | sort >/tmp/stored
-sort /var/lib/rollout-demo-writer/acknowledged | comm -23 - /tmp/stored | grep -c . || :
-echo "$acknowledged"; rm /tmp/stored"""
+comm -23 /tmp/acknowledged /tmp/stored | grep -c . || :
+wc -l </tmp/acknowledged; rm /tmp/stored /tmp/acknowledged"""
 
 
 @pytest.fixture

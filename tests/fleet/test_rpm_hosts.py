@@ -74,7 +74,7 @@ def test_the_whole_road_on_an_rpm_host(rpm: Rehearsal, product: Product) -> None
 
     taken_back = product.run("rollback", "--host", "db1", "--json").json["hosts"][0]
     assert (taken_back["status"], taken_back["restarts"]) == ("rolled_back", 1)
-    print(f"rpm host: {applied['downtime_seconds']} s there, {taken_back['downtime_seconds']} s back")  # noqa: T201
+    print(f"rpm host: {applied['downtime_seconds']} s there, {taken_back['downtime_seconds']} s back")
     assert differences(before, snapshot(rpm, "db1")) == []
 
 
