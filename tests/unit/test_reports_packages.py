@@ -9,17 +9,14 @@ from old_host import JEMALLOC, NEW, OLD, STATUS, offered, old_host
 from rpm_host import NEW as NEW_RPM
 from rpm_host import OLD as OLD_RPM
 from rpm_host import rpm_host, rpm_package
+from scripts_of_ours import prelude
 
 from rollout.changes.assess import assess
 from rollout.changes.model import Assessment
-from rollout.changes.render import shell_scripts
 from rollout.facts.apt import parse_lock_holders, parse_refresh
 from rollout.facts.model import Facts, PackageSource
-from rollout.resources import PACKAGE
 from rollout.settings import Settings
 from rollout.versions import fix_status, parse_server_version
-
-ENGINE = shell_scripts(PACKAGE / "engine" / "scripts")
 
 
 def blockers(needs: Assessment) -> dict[str, str]:
@@ -31,25 +28,6 @@ def with_refresh(exit_status: int, text: str) -> Facts:
     """Make the old host's facts after a refresh that ended so."""
     facts = old_host()
     return replace(facts, packages=replace(facts.packages, refresh=parse_refresh(exit_status, text)))
-
-
-def prelude(manager: str) -> str:
-    """Return what do.sh and undo.sh of a host begin with."""
-    return ENGINE(
-        "prelude",
-        manager=manager,
-        name="do.sh",
-        purpose="a test",
-        run_id="1",
-        host="db1",
-        directory="/var/lib/rollout/1",
-        unit="mariadb.service",
-        socket="/run/mysqld/mysqld.sock",
-        was_active=True,
-        unit_file_state="enabled",
-        start_limit_seconds=900,
-        defaults_file="",
-    )
 
 
 def test_l09_releases_of_a_fleet_are_compared_within_their_series() -> None:

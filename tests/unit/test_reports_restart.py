@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from healthy_host import EARLIER, EXPECTED, WELL
-from test_reports_packages import ENGINE, prelude
+from scripts_of_ours import ENGINE, prelude
 
 from rollout.checks.aftermath import error_log
 from rollout.checks.model import Situation
@@ -152,3 +152,19 @@ def test_l81_an_archive_that_was_cut_short_is_no_backup(tmp_path: Path) -> None:
     done = _backup(tmp_path, 'mkdir -p "${5#*=}" 2>/dev/null; echo half >&2; exit 0')
     assert done.returncode != 0
     assert not (tmp_path / "record/backup.done").exists()
+
+
+def test_l80_no_client_reads_a_dump_back() -> None:
+    """The sandbox line at a dump's head can break no client of ours: its last line is what is looked at."""
+    dumped = {"here": "/r", "directory": "/to", "method": "mariadb-dump", "tool": "", "login": "--no-defaults"}
+    script = ENGINE("backup", **dumped, socket="/run/mysqld/mysqld.sock")
+    taken = script[script.index('"$dump" ') : script.index("tail -n 1")]
+    assert "|" not in taken
+    assert '>"$to/dump.sql"' in taken
+    assert "Dump completed" in script
+    assert "<" not in taken
+
+
+def test_l82_no_script_of_ours_takes_a_snapshot() -> None:
+    """Snapshots belong to a hook of the user's, who knows on which datasets the redo log lies."""
+    assert not re.search(r"FLUSH TABLES|lvcreate|zfs |btrfs ", SCRIPTS)
