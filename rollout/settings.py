@@ -128,6 +128,8 @@ class Settings(BaseModel):
     hooks: HookSet = HookSet()
     drain_wait_seconds: float = Field(default=60.0, ge=0, description="how long a drained host may keep clients")
     drain_allowed_users: tuple[str, ...] = Field(default=(), description="users whose connections may stay")
+    bench: bool = Field(default=False, description="whether `rollout bench` may put load on the host")
+    bench_restart: bool = Field(default=False, description="whether `rollout bench` may restart its server as well")
     password_from: SecretSource | None = Field(default=None, description="where the login's password is found")
     become_password_from: SecretSource | None = Field(default=None, description="where the password for sudo is found")
     recording: str = Field(default="", description="folder of a recorded host, relative to the file that names it")

@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "report": "Show what came of a run, as a page, as text or as JSON.",
     "lab": "Run a rehearsal fleet of real hosts on this machine.",
     "simulate": "Replay page accesses through the buffer pool as each server version keeps it.",
+    "bench": "Measure memory or the LRU on a host that allows it.",
     "predict": "Predict each server version for a described workload.",
 }
 

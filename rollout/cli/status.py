@@ -38,6 +38,13 @@ def command(run_id: str | None, state: Path, as_json: bool) -> None:
             f"or take it back with: rollout rollback {hosts}",
             err=True,
         )
+    for other in unfinished(state, "bench"):
+        hosts = " ".join(f"--host {name}" for name, host in other.state().hosts.items() if not host.finished)
+        click.echo(
+            f"measurement {other.run_id} was cut off, or is still at work; its host puts itself back at the end; "
+            f"end it, and see that nothing is left, with: rollout rollback {hosts}",
+            err=True,
+        )
 
 
 def _row(host: HostState) -> list[object]:

@@ -38,7 +38,11 @@ def take_back(run: HostRun, argument: str = "") -> Ended:
 
 
 def wait_for_change(run: HostRun) -> None:
-    """Wait for a do.sh that still runs on the host, and end its watcher: nothing is taken back under its hands."""
+    """Wait for a do.sh that still runs on the host, and end its watcher: nothing is taken back under its hands.
+
+    A load ends as soon as it sees `stop`; a change does not look, and goes on to its end.
+    """
+    run.ask(f"echo 'taken back' >{run.here}/stop").check("asking a load to stop")
     attach(run, "do", timeout_seconds=CHANGE_LIMIT_SECONDS)
     run.ask(f": >{run.here}/watch-{run.record_id}.stop").check("ending the watcher of the run")
 

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -21,12 +22,13 @@ from rollout.facts.model import Facts
 from rollout.facts.unknown import Unknown, known_or
 
 DRIFTED = 3  # exit status of undo.sh
+BENCH_DROP_IN = "zz-rollout-bench.conf"  # of a measurement, below /run
 
 
 class RecordedChange(BaseModel):
     """A change as the record on the host tells it."""
 
-    kind: str
+    kind: Literal["packages", "allocator", "load"]
     summary: str
     before: Mapping[str, str | None]
     after: Mapping[str, str | None]
@@ -176,12 +178,26 @@ def not_back(facts: Facts, record: HostRecord) -> list[str]:
     """Compare fresh facts with what the record says was there before; return every difference. Pure."""
     wrong = []
     for change in record.changes:
-        wrong += _packages_not_back(facts, change) if change.kind == "packages" else _allocator_not_back(facts, change)
+        wrong += _NOT_BACK[change.kind](facts, change)
     unit = facts.unit
     running = not isinstance(unit, Unknown) and unit is not None and unit.active_state == "active"
     if running != record.was_active:
         wrong.append(f"{record.unit} is {'running' if running else 'not running'}, and was otherwise before")
     return wrong
+
+
+def _load_not_back(facts: Facts, change: RecordedChange) -> list[str]:
+    """Tell what is left of a measurement: its schema, or its drop-in below /run."""
+    schemas = facts.server.schemas
+    name = change.after["schema"] or ""
+    wrong = []
+    if isinstance(schemas, Unknown):
+        wrong.append(f"whether schema {name} is gone cannot be told: {schemas.reason}")
+    elif name in schemas:
+        wrong.append(f"schema {name} is still there")
+    unit = facts.unit
+    drop_ins = () if isinstance(unit, Unknown) or unit is None else unit.drop_ins
+    return wrong + [f"{entry.path} is still there" for entry in drop_ins if entry.path.endswith(f"/{BENCH_DROP_IN}")]
 
 
 def _packages_not_back(facts: Facts, change: RecordedChange) -> list[str]:
@@ -211,3 +227,6 @@ def _allocator_not_back(facts: Facts, change: RecordedChange) -> list[str]:
     if package and package.installed:
         wrong.append(f"{name} is still installed")
     return wrong
+
+
+_NOT_BACK = {"packages": _packages_not_back, "allocator": _allocator_not_back, "load": _load_not_back}

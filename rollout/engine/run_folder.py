@@ -97,10 +97,10 @@ def find_run(state_dir: Path, run_id: str | None, kind: str | None = None) -> Ru
     raise UsageProblem(f"no run has been made yet in {state_dir}", hint="rollout plan, then rollout apply.")
 
 
-def unfinished(state_dir: Path) -> list[RunFolder]:
-    """Return the applies that were cut off: not ended, or with a host of which nobody knows how far it came."""
+def unfinished(state_dir: Path, kind: str = "apply") -> list[RunFolder]:
+    """Return the runs of a kind that were cut off: not ended, or with a host of which nobody knows how far it came."""
     made = ((run, run.state()) for run in runs(state_dir))
-    return [run for run, state in made if state.kind == "apply" and _open(state)]
+    return [run for run, state in made if state.kind == kind and _open(state)]
 
 
 def _open(state: RunState) -> bool:
@@ -124,7 +124,7 @@ def run_to_resume(state_dir: Path, run_id: str | None) -> RunFolder:
 
 def close_behind(state_dir: Path, names: Collection[str]) -> None:
     """Write into the runs that were cut off that these hosts of theirs have been taken back since."""
-    for folder in unfinished(state_dir):
+    for folder in (*unfinished(state_dir), *unfinished(state_dir, "bench")):
         lost = [name for name, host in folder.state().hosts.items() if host.status == "unknown" and name in names]
         if not lost:
             continue
@@ -139,8 +139,9 @@ def close_behind(state_dir: Path, names: Collection[str]) -> None:
 
 
 def dead_runs(state_dir: Path) -> tuple[str, ...]:
-    """Return the ids of the applies here on which no process works any more: locks that they left are ours to take."""
-    return tuple(run.run_id for run in runs(state_dir) if run.state().kind == "apply" and not _worked_on(run))
+    """Return the ids of the runs here on which no process works any more: locks that they left are ours to take."""
+    kinds = ("apply", "bench")
+    return tuple(run.run_id for run in runs(state_dir) if run.state().kind in kinds and not _worked_on(run))
 
 
 def _worked_on(folder: RunFolder) -> bool:

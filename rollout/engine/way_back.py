@@ -3,6 +3,7 @@
 import io
 import json
 import tarfile
+from typing import Any
 
 from rollout.changes.allocator import drop_in_path
 from rollout.changes.model import Change
@@ -45,24 +46,31 @@ def prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
 
 def write_record(run: HostRun, facts: Facts, unit: Unit) -> None:
     """Write do.sh, undo.sh and record.json to the host; raises `CommandFailed` when they do not arrive whole."""
-    record = {
+    changes = [
+        {"kind": change.kind, "summary": change.summary, "before": dict(change.before), "after": dict(change.after)}
+        for change in run.plan.changes
+    ]
+    files = {"do.sh": do_script(run, facts, unit), "undo.sh": undo_script(run, facts, unit)}
+    write_files(run, {**files, "record.json": record(run, facts, unit, changes)})
+
+
+def record(run: HostRun, facts: Facts, unit: Unit, changes: list[dict[str, Any]]) -> str:
+    """Return record.json: by it any controller can tell what was done here, and whether it was taken back."""
+    entries = {
         "run_id": run.run_id,
         "host": run.name,
-        "changes": [
-            {"kind": change.kind, "summary": change.summary, "before": dict(change.before), "after": dict(change.after)}
-            for change in run.plan.changes
-        ],
+        "changes": changes,
         "operator": run.options.operator,
         "controller": run.options.controller,
         "unit": unit.id,
         "was_active": was_active(unit),
         "before": facts_in_short(facts, unit),
     }
-    files = {
-        "do.sh": do_script(run, facts, unit),
-        "undo.sh": undo_script(run, facts, unit),
-        "record.json": json.dumps(record, indent=1, sort_keys=True) + "\n",
-    }
+    return json.dumps(entries, indent=1, sort_keys=True) + "\n"
+
+
+def write_files(run: HostRun, files: dict[str, str]) -> None:
+    """Write the files of a record to the host, synced; do.sh and undo.sh must be among them."""
     run.ask(script("record", here=run.here), _tar(files)).check("writing the undo record")
 
 
@@ -80,7 +88,7 @@ def facts_in_short(facts: Facts, unit: Unit) -> dict[str, str | int | None]:
 def do_script(run: HostRun, facts: Facts, unit: Unit) -> str:
     """Compose do.sh: the changes' own text between what they stand on and the last restart, if one is needed."""
     purpose = "Makes the planned changes: " + "; ".join(change.summary for change in run.plan.changes)
-    parts = [_prelude(run, facts, unit, "do.sh", purpose), script("do-trap")]
+    parts = [prelude(run, facts, unit, "do.sh", purpose), script("do-trap")]
     parts += [change.do for change in run.plan.changes]
     parts.append(script("do-finish", wanted_library=_library(run.plan.changes), unwanted_library=""))
     return "".join(parts)
@@ -89,7 +97,7 @@ def do_script(run: HostRun, facts: Facts, unit: Unit) -> str:
 def undo_script(run: HostRun, facts: Facts, unit: Unit) -> str:
     """Compose undo.sh. The drop-in goes first, so that the packages' own restart is the only one."""
     purpose = "Takes back what do.sh did; safe to run again."
-    parts = [_prelude(run, facts, unit, "undo.sh", purpose), script("undo-start")]
+    parts = [prelude(run, facts, unit, "undo.sh", purpose), script("undo-start")]
     parts += [change.undo for change in run.plan.changes]
     parts.append(script("undo-finish", wanted_library="", unwanted_library=_library(run.plan.changes)))
     return "".join(parts)
@@ -99,7 +107,8 @@ def _library(changes: tuple[Change, ...]) -> str:
     return next((str(change.after["library"]) for change in changes if change.kind == "allocator"), "")
 
 
-def _prelude(run: HostRun, facts: Facts, unit: Unit, name: str, purpose: str) -> str:
+def prelude(run: HostRun, facts: Facts, unit: Unit, name: str, purpose: str) -> str:
+    """Return the head of a script of ours: its names, and the functions that all of them use."""
     limit = unit.timeout_start_usec
     return script(
         "prelude",

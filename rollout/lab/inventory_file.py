@@ -38,6 +38,8 @@ def write_inventory(place: Place, fleet: Sequence[Wiring], profiles: Sequence[Ho
                 "ansible_become": True,
                 "rollout_fix_releases": {name: release.model_dump() for name, release in fix.items()},
                 "rollout_soak_seconds": SOAK_SECONDS,
+                "rollout_bench": True,
+                "rollout_bench_restart": True,
             },
             "children": {"databases": {"children": groups}},
         }
@@ -74,7 +76,7 @@ def host_value(place: Place, host: Wiring, profile: HostProfile, base: BaseRecor
         proxy_jump=f"{USER}@{profile.bastion}" if profile.bastion else None,
         known_hosts_file=place.known_hosts.absolute(),
     )
-    settings = Settings(fix_releases=fix_releases(base), soak_seconds=SOAK_SECONDS)
+    settings = Settings(fix_releases=fix_releases(base), soak_seconds=SOAK_SECONDS, bench=True, bench_restart=True)
     return Host(name=host.host, connection=connection, settings=settings, groups=("all", "databases", profile.group))
 
 

@@ -48,6 +48,7 @@ def render_html(report: Report) -> str:
     """Render the page. Every text of a host or an inventory is escaped, and its control characters are replaced."""
     measured = [host for host in report.hosts if host.downtime_seconds is not None or host.expected_downtime]
     predicted = [host for host in report.hosts if host.figures]
+    loads = [(host, Markup(host.load.svg)) for host in report.hosts if host.load]  # noqa: S704 - our own drawing
     rows = check_rows(report)
     return (
         _environment(report)
@@ -60,6 +61,7 @@ def render_html(report: Report) -> str:
             legend=_LEGEND,
             measured=measured,
             predicted=predicted,
+            loads=loads,
             scale=_scale(measured),
             check_rows=rows,
         )
@@ -98,6 +100,8 @@ def _sections(report: Report) -> list[tuple[str, str]]:
     sections = [("trouble", "What went wrong")] if report.trouble or report.stopped else []
     sections += [("planned", "Plan and outcome"), ("times", "Time line"), ("downtime", "Time without an answer")]
     sections += [("predicted", "Predicted and measured"), ("checks", "Checks"), ("hosts", "Host by host")]
+    if any(host.load for host in report.hosts):
+        sections.append(("loads", "Measured under load"))
     return [*sections, ("scripts", "Scripts")] if report.scripts else sections
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rollout.bench.chart import svg
+from rollout.bench.store import FILE, kept_in
+from rollout.bench.words import result_lines
 from rollout.checks.model import CheckResult, worst
 from rollout.engine.run_folder import RunFolder
 from rollout.errors import ConfigProblem, Mistake
@@ -20,7 +23,7 @@ from rollout.prediction.compare import Comparison, comparison_from_json
 from rollout.report.advice import ADVICE, TONES
 from rollout.report.figures import compared, figures
 from rollout.report.meanings import meaning
-from rollout.report.model import HostReport, Note, PlannedChange, Report, Script, Seconds, Span
+from rollout.report.model import HostReport, MeasuredLoad, Note, PlannedChange, Report, Script, Seconds, Span
 from rollout.report.results import checks_from_json
 
 
@@ -120,7 +123,15 @@ def _host(run: RunFolder, state: HostState, plan: Plan | None, events: Iterable[
         spans=tuple(_spans(events)),
         checks=checks,
         check_status=worst(checks),
+        load=_load(folder),
     )
+
+
+def _load(folder: Path) -> MeasuredLoad | None:
+    if not (folder / FILE).is_file():
+        return None
+    measured = kept_in(folder)
+    return MeasuredLoad(tuple(result_lines(measured.result)), svg(measured))
 
 
 def _note(code: str, message: str) -> Note:

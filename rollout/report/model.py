@@ -75,6 +75,14 @@ class Seconds:
 
 
 @dataclass(frozen=True)
+class MeasuredLoad:
+    """What `rollout bench` measured on a host: a table as lines of text, and the picture as an SVG element."""
+
+    lines: tuple[str, ...]
+    svg: str
+
+
+@dataclass(frozen=True)
 class HostReport:
     """What happened on one host. `wave` counts from 1, 0 means none. `status` is one of the journal's."""
 
@@ -102,6 +110,7 @@ class HostReport:
     spans: tuple[Span, ...]
     checks: tuple[CheckResult, ...]
     check_status: Status
+    load: MeasuredLoad | None = None
 
     @property
     def is_trouble(self) -> bool:

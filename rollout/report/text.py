@@ -39,6 +39,8 @@ def _host(host: HostReport) -> Iterator[str]:
         if check.status in ("fail", "warn"):
             cause = f" ({check.cause})" if check.cause else ""
             yield f"    {check.status} {check.id}: {check.found}{cause}, expected {check.expected}"
+    if host.load:
+        yield from host.load.lines
     if host.error:
         yield f"  what went wrong: {host.error}"
         yield f"  what to do: {host.advice}"

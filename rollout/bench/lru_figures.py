@@ -1,0 +1,129 @@
+"""Figures of one case of an LRU bench, from the client's own report and the counters before and after. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from rollout.bench.compare import paired_spread
+from rollout.bench.simulated import uniform_points
+from rollout.bench.store import Measurement, Part
+from rollout.facts.model import Facts
+from rollout.facts.unknown import known_or
+
+_POOL = "Innodb_buffer_pool_"
+_BAR = re.compile(r"^\s*([0-9.]+) \|\**\s+(\d+)$")
+_QUERIES = re.compile(r"^\s+total:\s+(\d+)$", re.MULTILINE)
+_TIME = re.compile(r"^\s+total time:\s+([0-9.]+)s$", re.MULTILINE)
+
+
+class Timing(Protocol):
+    """How a case was measured."""
+
+    @property
+    def list_rows(self) -> int:
+        """Rows of one query."""
+
+    @property
+    def seconds(self) -> int:
+        """Seconds of one measurement."""
+
+    @property
+    def warm_seconds(self) -> int:
+        """Seconds of load before it."""
+
+
+def case_part(label: str, raw: Path, numbers: Sequence[int], *, list_rows: int) -> Part:
+    """Return the measurements of a case, each with a value for every time that it was measured."""
+    found = [_one(raw, number, list_rows) for number in numbers]
+    measured = [
+        Measurement(name=name, values=tuple(row[name] for row in found), unit="share" if name in _SHARES else "")
+        for name in found[0]
+        if all(name in row for row in found)
+    ]
+    spread = paired_spread(measured[0].values)
+    last = _counters(raw / f"after-{numbers[-1]}")
+    facts = {
+        "spread of pairs": "unknown" if spread is None else f"{100 * spread:.1f} %",
+        "pages in the pool": f"{last[_POOL + 'pages_data']:.0f} of {last[_POOL + 'pages_total']:.0f}",
+    }
+    return Part(label=label, measurements=tuple(measured), facts=facts)
+
+
+def leaves_of(raw: Path, table: str) -> dict[str, int]:
+    """Return the leaf pages of each index of a table, by the server's statistics."""
+    rows = (line.split("\t") for line in (raw / f"leaves-{table}").read_text().splitlines())
+    return {name: int(count) for name, count in rows}
+
+
+def beside_simulator(
+    part: Part, raw: Path, number: int, leaves: int, *, facts: Facts, policy: str, timing: Timing
+) -> Part:
+    """Put what the simulator says of the same pool, pages, speed and settings beside uniform reads by primary key."""
+    pool, speed = facts.pool, part.named("queries/s")
+    settings = tuple(known_or(one, 0) for one in (pool.old_blocks_pct, pool.old_blocks_time_ms, pool.lru_scan_depth))
+    if speed is None or not all(settings[::2]):
+        return part
+    after = _counters(raw / f"after-{number}")
+    frames, listed = (int(after[_POOL + name]) for name in ("pages_total", "pages_data"))
+    rows_per_second = speed.mean * timing.list_rows
+    found = uniform_points(
+        policy,
+        leaves=leaves,
+        listed=max(listed, leaves),
+        frames=frames,
+        rows_per_second=rows_per_second,
+        warm_rows=round(rows_per_second * timing.warm_seconds),
+        rows=round(rows_per_second * timing.seconds),
+        settings=(settings[0], settings[1], settings[2]),
+    )
+    rows = (("simulated promotions a row", found.promotions), ("simulated hit ratio", found.hit_ratio))
+    said = tuple(Measurement(name=name, values=(value,), unit="share", note=found.policy) for name, value in rows)
+    return part.model_copy(update={"measurements": (*part.measurements, *said)})
+
+
+_SHARES = ("promotions a row", "hit ratio", "moved or not a row")
+
+
+def _one(raw: Path, number: int, list_rows: int) -> dict[str, float]:
+    said = (raw / f"sysbench-{number}").read_text()
+    before, after = (_counters(raw / f"{moment}-{number}") for moment in ("before", "after"))
+    rose = {name: after[name] - before[name] for name in after if name in before}
+    total, seconds = _number(_QUERIES, said), _number(_TIME, said)
+    ticks = float((raw / "ticks").read_text())
+    found = {
+        "queries/s": total / seconds,
+        **{f"p{share} ms": percentile(said, share / 100) for share in (50, 95, 99)},
+        "promotions a row": rose[_POOL + "pages_made_young"] / (total * list_rows),
+        "switches a query": rose["switches"] / total,
+        "CPU us a query": rose["cpu_ticks"] / ticks / total * 1e6,
+        "others' share": max(0.0, 1 - total / rose["Questions"]),
+    }
+    asked = rose[_POOL + "read_requests"]
+    if asked > 0:  # the counter stands still on some releases: then there is no ratio
+        found["hit ratio"] = max(0.0, 1 - rose[_POOL + "reads"] / asked)
+        found["reads a row"] = asked / (total * list_rows)
+    return found
+
+
+def percentile(said: str, share: float) -> float:
+    """Return a percentile in ms from the histogram that sysbench prints (its bars stand for a range of 1.5 %)."""
+    bars = [(float(row[1]), int(row[2])) for row in map(_BAR.match, said.splitlines()) if row]
+    left = share * sum(count for _, count in bars)
+    for value, count in bars:
+        left -= count
+        if left <= 0:
+            return value
+    return bars[-1][0]
+
+
+def _counters(path: Path) -> Mapping[str, float]:
+    rows = (line.split("\t") for line in path.read_text().splitlines())
+    return {name: float(value) for name, value in rows}
+
+
+def _number(pattern: re.Pattern[str], said: str) -> float:
+    found = pattern.search(said)
+    if not found:
+        raise ValueError("sysbench's report is not what it should be")
+    return float(found[1])

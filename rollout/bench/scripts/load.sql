@@ -1,0 +1,4 @@
+SELECT SQL_NO_CACHE SUM(LENGTH(body)) FROM (SELECT body, name FROM turnover ORDER BY body, name LIMIT 18446744073709551615) d;
+SELECT SQL_NO_CACHE SUM(LENGTH(list)) FROM (SELECT part, GROUP_CONCAT(body ORDER BY name SEPARATOR ',') AS list FROM turnover GROUP BY part) d;
+SELECT SQL_NO_CACHE COUNT(*) FROM (SELECT DISTINCT body, name FROM turnover) d;
+SELECT SQL_NO_CACHE COUNT(*) FROM turnover a JOIN turnover b ON a.tag = b.tag WHERE a.id <= 20;
