@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(filter 0,$(shell id -u))
 # What the rehearsal fleet needs, and what only tests need on top of it.
 LAB_PACKAGES := mmdebstrap systemd-container apt-utils iproute2 openssh-client
-TEST_PACKAGES := $(LAB_PACKAGES) openssh-server sudo fish tcsh chromium
+TEST_PACKAGES := $(LAB_PACKAGES) openssh-server sudo fish tcsh chromium sysbench
 LAB := .rollout/lab/demo/inventory.yml
 INSTALL = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dpkg -s $(1) >/dev/null 2>&1 || \
   { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(1); }; fi

@@ -104,5 +104,5 @@ def _case_bars(panels: Any, result: Result) -> None:
         found = [(part.label, part.named(name)) for part in result.parts]
         rows = [(label, one) for label, one in found if one is not None]
         _bar(axes, [one for _, one in rows], width=0.7)
-        axes.set_xticks(range(len(rows)), [label for label, _ in rows], rotation=75, fontsize=7)
-        axes.set_ylabel(f"{name}; whiskers: lowest and highest run")
+        axes.set_xticks(range(len(rows)), [label for label, _ in rows], rotation=30, ha="right", fontsize=7)
+        axes.set_ylabel(f"{name}: mean, lowest, highest run")

@@ -116,8 +116,8 @@ class LruPlan:
         policy = policy_of(seen.facts, settings)
         if policy is None or (case.shape, case.access) != ("points", "uniform"):
             return part
-        last, count = numbers[-1], leaves["PRIMARY"]
-        return beside_simulator(part, raw, last, count, facts=seen.facts, policy=policy, timing=self)
+        count = leaves["PRIMARY"]
+        return beside_simulator(part, raw, numbers, count, facts=seen.facts, policy=policy, timing=self)
 
     def rows(self, seen: Seen) -> dict[str, int]:
         """Return the rows of each table, by the pool of the host."""

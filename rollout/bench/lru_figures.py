@@ -57,32 +57,40 @@ def leaves_of(raw: Path, table: str) -> dict[str, int]:
 
 
 def beside_simulator(
-    part: Part, raw: Path, number: int, leaves: int, *, facts: Facts, policy: str, timing: Timing
+    part: Part, raw: Path, numbers: Sequence[int], leaves: int, *, facts: Facts, policy: str, timing: Timing
 ) -> Part:
-    """Put what the simulator says of the same pool, pages, speed and settings beside uniform reads by primary key."""
-    pool, speed = facts.pool, part.named("queries/s")
+    """Put what the simulator says of the same pool, pages and settings beside uniform reads by primary key.
+
+    Each run is simulated at its own speed: beyond memory a page stays for about as long as innodb_old_blocks_time, so
+    that speed decides which touches count.
+    """
+    pool, speeds = facts.pool, part.named("queries/s")
     settings = tuple(known_or(one, 0) for one in (pool.old_blocks_pct, pool.old_blocks_time_ms, pool.lru_scan_depth))
-    if speed is None or not all(settings[::2]):
+    if speeds is None or not all(settings[::2]):
         return part
-    after = _counters(raw / f"after-{number}")
-    frames, listed = (int(after[_POOL + name]) for name in ("pages_total", "pages_data"))
-    rows_per_second = speed.mean * timing.list_rows
-    found = uniform_points(
-        policy,
-        leaves=leaves,
-        listed=max(listed, leaves),
-        frames=frames,
-        rows_per_second=rows_per_second,
-        warm_rows=round(rows_per_second * timing.warm_seconds),
-        rows=round(rows_per_second * timing.seconds),
-        settings=(settings[0], settings[1], settings[2]),
-    )
-    rows = (("simulated promotions a row", found.promotions), ("simulated hit ratio", found.hit_ratio))
-    said = tuple(Measurement(name=name, values=(value,), unit="share", note=found.policy) for name, value in rows)
+    found = []
+    for number, speed in zip(numbers, speeds.values, strict=True):
+        after, rows = _counters(raw / f"after-{number}"), speed * timing.list_rows
+        one = uniform_points(
+            policy,
+            leaves=leaves,
+            listed=max(int(after[_POOL + "pages_data"]), leaves),
+            frames=int(after[_POOL + "pages_total"]),
+            rows_per_second=rows,
+            warm_rows=round(rows * timing.warm_seconds),
+            rows=round(rows * timing.seconds),
+            settings=(settings[0], settings[1], settings[2]),
+        )
+        found.append(one)
+    columns = {
+        "simulated promotions a row": tuple(one.promotions for one in found),
+        "simulated misses a row": tuple(1 - one.hit_ratio for one in found),
+    }
+    said = [Measurement(name=name, values=values, unit="share", note=policy) for name, values in columns.items()]
     return part.model_copy(update={"measurements": (*part.measurements, *said)})
 
 
-_SHARES = ("promotions a row", "hit ratio", "moved or not a row")
+_SHARES = ("promotions a row", "hit ratio", "misses a row")
 
 
 def _one(raw: Path, number: int, list_rows: int) -> dict[str, float]:
@@ -102,7 +110,8 @@ def _one(raw: Path, number: int, list_rows: int) -> dict[str, float]:
     asked = rose[_POOL + "read_requests"]
     if asked > 0:  # the counter stands still on some releases: then there is no ratio
         found["hit ratio"] = max(0.0, 1 - rose[_POOL + "reads"] / asked)
-        found["reads a row"] = asked / (total * list_rows)
+        found["misses a row"] = rose[_POOL + "reads"] / (total * list_rows)
+        found["page reads a row"] = asked / (total * list_rows)
     return found
 
 

@@ -1,0 +1,36 @@
+"""Reads that move pages, measured on a real server before the fix, beside what the simulator says of them."""
+
+from pathlib import Path
+
+import pytest
+from product import Product
+from sysbench_host import give_sysbench
+
+from rollout.lab.rehearsal import Rehearsal
+
+pytestmark = pytest.mark.fleet
+
+VERSION = "mariadb -N -e \"SELECT SUBSTRING_INDEX(VERSION(), '-', 1)\""
+SCHEMAS = "mariadb -N -e \"SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE 'rollout_bench%'\""
+
+
+def test_promotions_in_memory_are_those_of_the_simulator(trixie: Rehearsal, tmp_path: Path) -> None:
+    """Uniform reads by primary key: a promotion a row as simulated, no miss, nothing left; refused without sysbench."""
+    trixie.dirty("db1")
+    product = Product(trixie.inventory, tmp_path / "state")
+    words = ("bench", "lru", str(product.inventory), "--host", "db1", "--no-progress", "--case", "small:points:uniform")
+    assert "sysbench is not there" in product.run(*words, expect=1).err
+    give_sysbench(trixie, "db1")
+    short = ("--pairs", "1", "--seconds", "8", "--warm-seconds", "8", "--memory-share", "0.7", "--threads", "2")
+    document = product.run(*words, *short, "--json").json
+    (part,) = document["parts"]
+    measured = {row["name"]: row["values"] for row in part["measurements"]}
+    simulated = measured["simulated promotions a row"]
+    assert len(measured["queries/s"]) == 2
+    assert 0.05 < simulated[-1] < 0.369
+    assert measured["promotions a row"][-1] == pytest.approx(simulated[-1], rel=0.2)
+    assert max(measured["misses a row"]) < 0.001
+    assert max(measured["others' share"]) < 0.2
+    assert (document["about"]["server"], document["kind"]) == (trixie.text("db1", VERSION), "lru")
+    assert trixie.text("db1", SCHEMAS) == "0"
+    assert "points uniform in memory" in product.run("bench", "show").out
