@@ -18,7 +18,7 @@ from rollout.facts.model import Facts
 from rollout.facts.unknown import Unknown, known_or
 
 GUARD_SHARE = 0.06  # of the memory: with less than that available the load is ended
-_UNITS = {"regions": "", "descents": "", "pool_pages": "pages", "iteration_seconds": "s"}
+_UNITS = {"regions": "", "descents": "", "pool_pages": "pages", "iteration_seconds": "s", "tmp_on_disk": "share"}
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,17 @@ class Phase:
 
 @dataclass(frozen=True)
 class MemoryRun:
-    """One run of one arm; `iteration_seconds` is the load's own mean of each round."""
+    """One run of one arm; `iteration_seconds` is the load's own mean of each round.
+
+    `tmp_on_disk` is the share of the internal tmp tables that went to disk, None where the server told none.
+    """
 
     arm: str
     allocator: str
     samples: tuple[Sample, ...]
     phases: tuple[Phase, ...]
     iteration_seconds: tuple[float, ...]
+    tmp_on_disk: float | None = None
 
 
 def read_run(raw: Path, number: int, arm: str) -> MemoryRun:
@@ -52,7 +56,9 @@ def read_run(raw: Path, number: int, arm: str) -> MemoryRun:
     samples = tuple(_sample(line.split(), first) for line in lines if len(line.split()) == 9)
     allocator = next(words.partition(" ")[2] for _, words in timed if words.startswith("allocator "))
     rounds = sorted(raw.glob(f"slap-{number}-*"), key=lambda path: int(path.name.rpartition("-")[2]))
-    return MemoryRun(arm, allocator, samples, _phases(timed), tuple(map(_mean_of_round, rounds)))
+    seconds = tuple(map(_mean_of_round, rounds))
+    tables = [words.split()[1:] for _, words in timed if words.startswith("tmp ")]
+    return MemoryRun(arm, allocator, samples, _phases(timed), seconds, _share_on_disk(tables[-1] if tables else []))
 
 
 def figures(run: MemoryRun) -> dict[str, float]:
@@ -73,6 +79,8 @@ def figures(run: MemoryRun) -> dict[str, float]:
         known = [value for value in (getattr(one, name) for one in run.samples) if value is not None]
         if known:
             found[name if name in ("regions", "pool_pages") else f"{name}_bytes"] = known[-1]
+    if run.tmp_on_disk is not None:
+        found["tmp_on_disk"] = run.tmp_on_disk
     held = [one.heap + one.arenas for one in run.samples if one.heap is not None and one.arenas is not None]
     if held:
         found["held_bytes"] = held[-1]
@@ -126,6 +134,13 @@ def _phases(marks: Sequence[tuple[float, str]]) -> tuple[Phase, ...]:
         elif rest.startswith("end") and name in begun:
             found.append(Phase(name, begun.pop(name), moment))
     return tuple(found)
+
+
+def _share_on_disk(counts: Sequence[str]) -> float | None:
+    """Read `ON_DISK ALL`."""
+    if len(counts) != 2 or not int(counts[1]):
+        return None
+    return int(counts[0]) / int(counts[1])
 
 
 def _mean_of_round(path: Path) -> float:

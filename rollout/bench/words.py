@@ -19,6 +19,7 @@ LABELS = {
     "regions": "mapped regions",
     "descents": "descents under load",
     "iteration_seconds": "seconds an iteration",
+    "tmp_on_disk": "tmp tables on disk",
     "memory_used_bytes": "Memory_used",
     "pool_pages": "pages in the pool",
 }

@@ -82,6 +82,10 @@ NOTES: dict[str, str] = {
     "pool_dominates": "Nearly all of the server's memory is the buffer pool, which no allocator can shrink.",
     "memory_unknown": "What the allocator holds could not be read (it stands in /proc/PID/smaps, read as root).",
     "few_connections": "Few connections were ever open at once: glibc's arenas grow with the threads that allocate.",
+    "tmp_on_disk": (
+        "More than a third of the internal tmp tables went to disk (tmp_table_size, or BLOB columns). They grow the "
+        "page cache of Aria, which is kept under either allocator, so less comes back than the arenas hold."
+    ),
     "thp_always": (
         "transparent_hugepage is `always`: with jemalloc the memory in use can be larger than before. `madvise` or "
         "`never`, or thp:never in rollout_malloc_conf, avoids it."

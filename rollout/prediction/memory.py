@@ -9,10 +9,13 @@ from rollout.prediction.ranges import Range
 from rollout.prediction.sizes import shown_bytes
 from rollout.settings import Settings
 
-# Of what heap and arenas hold at rest. Three runs are known: 0.06 (10.11, 30,000 rows, 24 clients, memory at rest 506
-# MB with glibc and 483 MB with jemalloc), 0.73 (the published one, 1099 and 507 MB), and 1.03 (11.8.9, see
-# docs/prediction.md, 1094 and 252 MB). The middle is about their mean.
-RETURNED_SHARE = Range(0.05, 0.6, 1.05)
+# Of what heap and arenas hold at rest with glibc, as measured with `rollout bench memory` and before (docs/bench.md).
+# Where the tmp tables are in memory: 0.65, 0.73 (the published run), 0.76, 0.82, 0.82, 0.83 and 1.03. Where they went
+# to disk: 0.06; what grows then is the page cache of Aria, which neither allocator gives back. A hand-made run of which
+# that is not known gave 0.06 too.
+IN_MEMORY_SHARE = Range(0.6, 0.8, 1.05)
+ON_DISK_SHARE = Range(0.05, 0.4, 1.05)
+_MOSTLY_IN_MEMORY = 1 / 3  # of the tmp tables on disk at most; GROUP_CONCAT and other blobs always go there
 _NOTICEABLE_BYTES = 64 * 2**20
 _NOTICEABLE_SHARE = 0.05
 _FEW_CONNECTIONS = 16
@@ -54,7 +57,9 @@ def _nothing(code: str, message: str) -> MemoryForecast:
 
 
 def _from_held(held: int, facts: Facts, settings: Settings) -> MemoryForecast:
-    saving = RETURNED_SHARE.mapped(lambda share: held * share)
+    on_disk = _disk_share(facts)
+    in_memory = on_disk is not None and on_disk <= _MOSTLY_IN_MEMORY
+    saving = (IN_MEMORY_SHARE if in_memory else ON_DISK_SHARE).mapped(lambda share: held * share)
     whole = known_or(facts.memory.rss_bytes, held) + known_or(facts.memory.swap_bytes, 0)
     noticeable = max(_NOTICEABLE_BYTES, whole * _NOTICEABLE_SHARE)
     against = tuple(_against(held, whole, facts, settings))
@@ -69,6 +74,14 @@ def _from_held(held: int, facts: Facts, settings: Settings) -> MemoryForecast:
     return MemoryForecast("gain", (likely, *against), held, saving)
 
 
+def _disk_share(facts: Facts) -> float | None:
+    """Return the share of tmp tables that went to disk, None where it is not known."""
+    made, on_disk = facts.workload.created_tmp_tables, facts.workload.created_tmp_disk_tables
+    if isinstance(made, Unknown) or isinstance(on_disk, Unknown) or not made:
+        return None
+    return on_disk / made
+
+
 def _against(held: int, whole: int, facts: Facts, settings: Settings) -> Iterator[Note]:
     """Yield what speaks against a saving, or for looking at it with care."""
     connections = known_or(facts.workload.max_used_connections, None)
@@ -77,6 +90,8 @@ def _against(held: int, whole: int, facts: Facts, settings: Settings) -> Iterato
     pool = known_or(facts.pool.size_bytes, 0)
     if whole - held >= _DOMINATED * whole and pool >= whole / 2:
         yield Note("pool_dominates", f"the buffer pool of {shown_bytes(pool)} is nearly all of the server's memory")
+    if held >= _NOTICEABLE_BYTES and (_disk_share(facts) or 0.0) > _MOSTLY_IN_MEMORY:
+        yield Note("tmp_on_disk", "most tmp tables go to disk: what they leave in memory no allocator gives back")
     if _thp_always(facts):
         yield Note("thp_always", "transparent_hugepage is always: with jemalloc the memory in use may even grow")
     if held >= _NOTICEABLE_BYTES and "background_thread:true" not in settings.malloc_conf:

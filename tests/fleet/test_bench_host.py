@@ -164,7 +164,7 @@ def test_what_is_refused_is_refused_with_its_reason(fleet: Rehearsal, product: P
     assert "db2 is not marked as a host for measurements" in refused(product, *also({"rollout_bench": False}), code=2)
     assert "may not be restarted" in refused(product, *also({"rollout_bench_restart": False}), code=2)
     said = refused(product, "--rows", "90000000", "--tmp-table-bytes", str(2**32), "--clients", "24")
-    assert "too little memory for 90,000,000 rows: 24 clients x 8,2" in said
+    assert "too little memory for 90,000,000 rows: 24 clients x 8,198 MiB + 128 MiB" in said
     assert "that stay free" in said
     assert "76 clients are more than half of max_connections (151)" in refused(product, "--clients", "76")
     said = refused(product, *also({"ansible_become": False}))

@@ -13,8 +13,16 @@ START = 1_700_000_000 * SECOND
 def write_run(raw: Path, sizes_mib: list[int]) -> None:
     """Write the files of run 1: four seconds before the load, then the load, then three seconds of rest."""
     last = len(sizes_mib) - 1
-    marks = ["run 1 arm 1", "allocator jemalloc 5.3.0-0-g54ead", "load begin 1", "load end 1", "rest begin", "rest end"]
-    times = [0, 0, 4, last - 3, last - 3, last]
+    marks = [
+        "run 1 arm 1",
+        "allocator jemalloc 5.3.0-0-g54ead",
+        "load begin 1",
+        "load end 1",
+        "rest begin",
+        "rest end",
+        "tmp 48 192",
+    ]
+    times = [0, 0, 4, last - 3, last - 3, last, last]
     (raw / "marks-1").write_text("".join(f"{START + t * SECOND}\t{m}\n" for t, m in zip(times, marks, strict=True)))
     rows = [
         f"{START + t * SECOND} {size * 1024} 0 2048 1024 240 1280050288 12429 9000000"
@@ -41,6 +49,7 @@ def test_the_figures_of_a_run(tmp_path: Path) -> None:
     ]
     assert found["iteration_seconds"] == pytest.approx((12.068 + 11.982) / 2)
     assert found["held_bytes"] == 3 * MIB
+    assert found["tmp_on_disk"] == 0.25
     assert (found["regions"], found["pool_pages"], found["memory_used_bytes"]) == (240, 12429, 1280050288)
     assert [(phase.name, phase.begin, phase.end) for phase in run.phases] == [("load", 4, 9), ("rest", 9, 12)]
 
