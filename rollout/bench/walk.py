@@ -33,6 +33,7 @@ def measure(run: HostRun, compose: Compose, read: Read, busy: float) -> Outcome:
     """
     began = False
     try:
+        _check_root(run)
         with run.phase("lock"):
             lock.take(run)
         seen, load = _until_the_load(run, compose, busy)
@@ -43,6 +44,14 @@ def measure(run: HostRun, compose: Compose, read: Read, busy: float) -> Outcome:
     except KeyboardInterrupt:
         finish(run, _interrupted(run))
         raise
+
+
+def _check_root(run: HostRun) -> None:
+    """Refuse where scripts do not run as root; raises `WrongState`, or `PrivilegeRefused` where sudo says no."""
+    user = run.ask("id -un").check("asking who we are").text.strip()
+    if user != "root":
+        hint = "Set ansible_become, or log in as root."
+        raise WrongState(run.name, f"no load is put on it: we are {user} there, and a load needs root", hint=hint)
 
 
 def _until_the_load(run: HostRun, compose: Compose, busy: float) -> tuple[Seen, Load]:
