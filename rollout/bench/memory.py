@@ -11,7 +11,7 @@ from rollout.bench.load import Load, Seen, schema_of, script, scripts_file
 from rollout.bench.samples import MemoryRun, figures, read_run
 from rollout.bench.sizes import Asked, Need, Sizes, chosen, need, too_many_clients
 from rollout.bench.store import Measurement, Part, Result
-from rollout.changes.allocator import PACKAGE
+from rollout.changes.allocator import PACKAGES
 from rollout.engine.steps import HostRun
 from rollout.errors import WrongState
 from rollout.facts.model import Facts
@@ -48,7 +48,7 @@ class MemoryPlan:
             slap=seen.slap,
             init=_session(sizes),
             fetch_library=fetched,
-            library_package=PACKAGE,
+            library_package=PACKAGES["apt"],
             library=library,
             restart=self.restart,
             turns=[(number, numbers[arm.label]) for number, arm in enumerate(order, 1)],
