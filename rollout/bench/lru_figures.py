@@ -103,7 +103,7 @@ def _one(raw: Path, number: int, list_rows: int) -> dict[str, float]:
         "queries/s": total / seconds,
         **{f"p{share} ms": percentile(said, share / 100) for share in (50, 95, 99)},
         "promotions a row": rose[_POOL + "pages_made_young"] / (total * list_rows),
-        "switches a query": rose["switches"] / total,
+        "switches a query": _switches(before, after) / total,
         "CPU us a query": rose["cpu_ticks"] / ticks / total * 1e6,
         "others' share": max(0.0, 1 - total / rose["Questions"]),
     }
@@ -129,6 +129,11 @@ def percentile(said: str, share: float) -> float:
 def _counters(path: Path) -> Mapping[str, float]:
     rows = (line.split("\t") for line in path.read_text().splitlines())
     return {name: float(value) for name, value in rows}
+
+
+def _switches(before: Mapping[str, float], after: Mapping[str, float]) -> float:
+    """Return the context switches of the threads that live at the end; those of a thread that ended are lost."""
+    return sum(count - before.get(name, 0.0) for name, count in after.items() if name.startswith("task "))
 
 
 def _number(pattern: re.Pattern[str], said: str) -> float:

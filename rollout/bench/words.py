@@ -124,6 +124,7 @@ def diff_lines(before: Result, after: Result) -> list[str]:
     lines += [
         f"{part.label} was measured in the second run only" for part in after.parts if not before.part(part.label)
     ]
+    lines.append("what else changed between the two measurements, a neighbour's load for one, is in no noise below")
     return [*lines, "", *table(["", "", "first", "second", "difference"], rows)]
 
 
