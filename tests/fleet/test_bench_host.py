@@ -147,6 +147,31 @@ def test_rollback_ends_a_load_that_runs(fleet: Rehearsal, product: Product) -> N
     assert fleet.text("db1", LEFT) == AS_FOUND
 
 
+def test_a_load_that_takes_too_much_is_ended_on_the_host(fleet: Rehearsal, product: Product) -> None:
+    """What the sampler writes when memory runs short ends the load; its words are the reason that is told."""
+    fleet.dirty("db3")
+    process = started(product, "db3", *LONG, "--arm", "glibc,MALLOC_ARENA_MAX=1")
+    eventually(lambda: under_load(fleet, "db3"))
+    fleet.text("db3", "echo 'only 5 KiB of memory were left' >$(ls -d /var/lib/rollout/2*)/stop")
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "stopped: only 5 KiB of memory were left" in said
+    assert fleet.text("db3", LEFT) == AS_FOUND
+
+
+def test_a_reboot_under_the_load_does_not_begin_it_again(fleet: Rehearsal, product: Product) -> None:
+    """The host comes up as it was found, and all that is done then is to drop the schema."""
+    fleet.dirty("db3")
+    process = started(product, "db3", *LONG, "--arm", "jemalloc")
+    eventually(lambda: under_load(fleet, "db3"))
+    fleet.lab.reboot("db3")
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "the host went down under the load, and it is not begun again" in said
+    assert fleet.text("db3", LEFT) == AS_FOUND
+    assert state_of(product, "db3") == "failed"
+
+
 def refused(product: Product, *words: str, code: int = 1) -> str:
     """Return what a refused bench says."""
     return product.run(*measure(product, "db2", *words), expect=code).err
