@@ -30,6 +30,9 @@ BLOCKERS: dict[str, str] = {
     "can keep the new server from starting (plugins must fit). Wait until the repository has it.",
     "held": "A package that would move is on hold. A hold is somebody's order: lift it with apt-mark unhold (or dnf "
     "versionlock delete), or leave the host out.",
+    "server_beside": "Another server runs on this host, an instance of the same unit most often. Packages are shared: "
+    "the upgrade would restart it too, or leave it on files that are gone. Stop the others first, or upgrade such a "
+    "host by hand; jemalloc alone goes to one instance with the playbook jemalloc.",
     "excluded": "An exclude in dnf's configuration hides a package that would move; dnf would say that there is "
     "nothing to do. An exclude is somebody's order: lift it, or leave the host out.",
     "module_filtering": "A module stream of the database is enabled on a host whose server is not of that module. dnf "
@@ -52,6 +55,8 @@ BLOCKERS: dict[str, str] = {
 }
 
 WARNINGS: dict[str, str] = {
+    "unit_file_edited": "The unit file of the package was edited in place. The upgrade puts the package's own there, "
+    "and what was added (LD_PRELOAD, limits) is gone at the restart. Move it to a drop-in first: systemctl edit UNIT.",
     "enterprise_unknown": "An Enterprise build: whether it carries the LRU fix cannot be told from its number. Its "
     "packages are left alone.",
     "no_fix_in_series": "No release of the host's series carries the fix. This tool makes no major upgrade; jemalloc "

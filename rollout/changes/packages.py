@@ -265,6 +265,7 @@ def _transaction(facts: Facts, server: Package, target: PackageVersion, release:
         blockers.append(
             Finding("held", f"held: {' '.join(held)}; a hold is an order: lift it ({_LIFT[manager]}) or leave it")
         )
+    blockers += _beside(facts)
     unknown = [item.name for item in moving if isinstance(item.held, Unknown)]
     if unknown:
         blockers.append(Finding("packages_unknown", f"whether {' '.join(unknown)} is held cannot be told"))
@@ -281,9 +282,36 @@ def _transaction(facts: Facts, server: Package, target: PackageVersion, release:
         do=script("packages-do", summary=f"{old} -> {new}", targets=[(name, target.version) for name in names]),
         undo=script("packages-undo", before_version=old, before=[(name, before[name]) for name in names]),
     )
-    warnings = () if release.carries_lru_fix else (Finding("rehearsal", _reason(release)),)
+    warnings = _unit_file_edited(facts)
+    if not release.carries_lru_fix:
+        warnings = (*warnings, Finding("rehearsal", _reason(release)))
     state: FixStatus = "available" if release.carries_lru_fix else "rehearsal"
     return PackagesVerdict(state, change, new, tuple(blockers), warnings)
+
+
+def _unit_file_edited(facts: Facts) -> tuple[Finding, ...]:
+    """Name a packaged unit file that somebody edited: the upgrade puts the package's own in its place."""
+    changed, unit = facts.packages.changed_files, facts.unit
+    if isinstance(changed, Unknown) or isinstance(unit, Unknown) or unit is None or unit.fragment is None:
+        return ()
+    if unit.fragment.path.removeprefix("/usr") not in {path.removeprefix("/usr") for path in changed}:
+        return ()
+    preload = "LD_PRELOAD" in str(unit.fragment.content)
+    goes = "; it sets LD_PRELOAD, which goes with it, and so does an allocator that was chosen there" if preload else ""
+    message = f"{unit.fragment.path} was edited against its package, and the upgrade replaces it{goes}"
+    return (Finding("unit_file_edited", message),)
+
+
+def _beside(facts: Facts) -> list[Finding]:
+    """Name other servers of this host (instances, mostly): the packages' files and scripts are theirs, too."""
+    others = facts.other_servers
+    if isinstance(others, Unknown):
+        return [Finding("packages_unknown", f"whether other servers run on this host: {others.reason}")]
+    named = [f"{one.unit or one.executable} (process {one.pid})" for one in others if not one.container]
+    if not named:
+        return []
+    message = f"{', '.join(named)} runs from the same packages: they cannot be changed for one server alone"
+    return [Finding("server_beside", message)]
 
 
 def _reason(release: Release) -> str:

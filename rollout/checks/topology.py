@@ -4,10 +4,14 @@ from rollout.checks.model import Judgement, Situation, asked, held, not_known, s
 from rollout.facts.model import Channel, Galera
 from rollout.facts.unknown import Known, Unknown
 
+_STOPPED = "the server is stopped, as before"
+
 
 def replication(situation: Situation) -> Judgement:
     """Hold each replication channel against what it was, or else against `runs, without an error`."""
     expected = "every channel runs" if situation.before is None else "every channel as before, without an error"
+    if not situation.expected.active:
+        return skipped(expected, _STOPPED)
     channels = situation.after.replication.channels
     before: Known[tuple[Channel, ...]] = situation.before.replication.channels if situation.before else ()
     if isinstance(channels, Unknown):
@@ -59,6 +63,8 @@ def _shown(one: Channel) -> str:
 def wsrep(situation: Situation) -> Judgement:
     """Hold a Galera node against Synced, Primary, and the cluster's size before."""
     expected = "Synced in the primary component"
+    if not situation.expected.active:
+        return skipped(expected, _STOPPED)
     galera = situation.after.replication.galera
     earlier = situation.before.replication.galera if situation.before else None
     if isinstance(galera, Unknown):

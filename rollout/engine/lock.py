@@ -7,6 +7,7 @@ from rollout.engine.steps import BASE, HostRun, script
 from rollout.errors import Locked, WrongState
 
 LOCKED = 75  # exit statuses of lock.sh and unlock.sh
+SAME_MACHINE = 76
 UNSAFE = 77
 
 
@@ -14,18 +15,24 @@ def take(run: HostRun) -> None:
     """Take the lock for this run, or find it ours already.
 
     Raises `Locked` with the owner's run, name, controller and time when another run holds it, `WrongState` when the
-    folder on the host is not safe to write to.
+    folder on the host is not safe to write to, or holds another row's record of this very run (instances of one host).
     """
     ours = {
         "run_id": run.run_id,
+        "host": run.name,
         "operator": run.options.operator,
         "controller": run.options.controller,
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    text = script("lock", base=BASE, run_id=run.run_id, take_over=run.options.take_over_locks)
+    named = f'"host": {json.dumps(run.name)}'
+    text = script("lock", base=BASE, run_id=run.run_id, named=named, take_over=run.options.take_over_locks)
     result = run.transport.run(text, json.dumps(ours).encode())
     if result.exit_status == LOCKED:
         raise Locked(run.name, f"held by {_who(result.text)}", hint=_hint(result.text))
+    if result.exit_status == SAME_MACHINE:
+        first = owner(result.text).get("host", "another row")
+        message = f"this machine was changed as {first} in the same run, and a run has one record on a machine"
+        raise WrongState(run.name, message, hint=f"In a run of its own: rollout apply --host {run.name}")
     if result.exit_status == UNSAFE:
         raise WrongState(run.name, result.stderr.decode("utf-8", "replace").strip())
     result.check("taking the lock")

@@ -68,6 +68,10 @@ def moving(packages: Change | None) -> list[tuple[str, str]]:
     return [(name, str(version)) for name, version in packages.after.items()] if packages and packages.do else []
 
 
+def _packages(run: HostRun) -> Change | None:
+    return next((change for change in run.plan.changes if change.kind == "packages"), None)
+
+
 def needs_backup(run: HostRun) -> bool:
     """Whether a backup is taken: always, unless the operator gave a reason, or playbook or settings say none."""
     return "backup" in run.phases and not run.options.skip_backup and run.host.settings.backup_method != "none"
@@ -101,7 +105,7 @@ def _seen_in_facts(run: HostRun, facts: Facts) -> list[Tried]:
     return [
         _count("xa", server.xa_prepared, "no transaction is in XA PREPARE", "transactions are in XA PREPARE"),
         _transactions(known_or(server.longest_transaction_seconds, None)),
-        *_other_servers(facts),
+        *(_other_servers(facts) if moving(_packages(run)) else ()),
         *_space(run, facts),
     ]
 

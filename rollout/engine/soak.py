@@ -38,8 +38,10 @@ def soak(run: HostRun) -> tuple[CheckResult, ...]:
     """
     if "soak" not in run.phases:
         return ()
-    time.sleep(run.host.settings.soak_seconds)
     before = kept_sample(run, "before")
+    if before.second.server.running is None:
+        return ()  # it was stopped, and stays so: nothing serves that could be held against a baseline
+    time.sleep(run.host.settings.soak_seconds)
     deadline = time.monotonic() + run.host.settings.settle_seconds
     while True:
         now = take_sample(run, "soaked")

@@ -10,7 +10,7 @@ from rpm_host import EPEL, NEW, OLD, rpm_host, rpm_package
 from rollout.changes.assess import assess
 from rollout.changes.render import drop_in
 from rollout.checks.registry import run_checks
-from rollout.facts.model import Library, Package, Preload
+from rollout.facts.model import Library, Package, Preload, UnitFile
 from rollout.facts.unknown import Unknown
 from rollout.settings import Settings
 
@@ -95,3 +95,19 @@ def test_l71_a_helper_that_complains_is_no_failure() -> None:
     facts = replace(WELL, trail=replace(WELL.trail, loader_lines=(line,)))
     results = {one.id: one.status for one in run_checks(facts, WELL, EXPECTED)}
     assert (results["allocator_mapped"], results["allocator_reported"]) == ("pass", "pass")
+
+
+@pytest.mark.parametrize("changed", ["/lib/systemd/system/mariadb.service", "/usr/lib/systemd/system/mariadb.service"])
+def test_a_unit_file_edited_against_its_package_is_told_before_the_upgrade_replaces_it(changed: str) -> None:
+    """The vendor's own recipe says to edit mariadb.service: the upgrade would switch that jemalloc off."""
+    facts = old_host()
+    edited = UnitFile("/lib/systemd/system/mariadb.service", f"[Service]\nEnvironment=LD_PRELOAD={LIBRARY}\n")
+    facts = replace(
+        facts,
+        unit=replace(facts.unit, fragment=edited),  # type: ignore[type-var] # known here
+        packages=replace(facts.packages, changed_files=(changed,)),
+    )
+    warnings = {one.code: one.message for one in assess(facts, Settings()).warnings}
+    assert "LD_PRELOAD, which goes with it" in warnings["unit_file_edited"]
+    untouched = replace(facts, packages=replace(facts.packages, changed_files=("/etc/my.cnf",)))
+    assert "unit_file_edited" not in {one.code for one in assess(untouched, Settings()).warnings}

@@ -231,6 +231,19 @@ def test_a_host_that_was_stopped_may_stay_stopped() -> None:
     assert results["version_running"].status == results["allocator_mapped"].status == "skip"
 
 
+def test_a_host_that_was_stopped_has_no_replication_to_hold() -> None:
+    """A stopped server tells nothing of its channels and its cluster, before and after; that fails nothing."""
+    silent = Unknown("the server is not running")
+    down = chain(
+        inside("unit", active_state="inactive", sub_state="dead", main_pid=None),
+        inside("replication", channels=silent, galera=silent),
+    )(WELL)
+    results = by_id(run_checks(down, down, replace(EXPECTED, active=False, invocations=None)))
+    assert results["replication"].status == results["wsrep"].status == "skip"
+    running = by_id(run_checks(down, down, EXPECTED))
+    assert running["replication"].status == running["wsrep"].status == "fail"
+
+
 def test_large_memory_pages_are_named_when_the_server_is_down() -> None:
     """A server that died at its start on a machine with 64 KiB pages is told apart from others."""
     down = chain(
