@@ -170,6 +170,8 @@ def _excluded(facts: Facts) -> tuple[Finding, ...]:
 def _filtered(facts: Facts, server: Package) -> tuple[Finding, ...]:
     """Name an enabled module stream that hides packages of other origin: dnf's modular filtering."""
     modules = facts.packages.modules
+    if facts.packages.manager != "dnf":
+        return ()
     if isinstance(modules, Unknown):
         return (Finding("packages_unknown", _why(modules)),)
     if not modules or ".module" in str(server.installed):

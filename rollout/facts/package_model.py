@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from rollout.facts.unknown import Known
+from rollout.facts.unknown import Known, Unknown
 
 PackageManager = Literal["apt", "dnf", "zypper"]
+_NOT_ASKED = Unknown("the probe did not ask for it")  # a plan of an earlier version of this program
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,12 @@ class Packages:
     needrestart: Known[str | None]  # installed version
     unattended_upgrades: Known[bool]  # installed and switched on
     changed_files: Known[tuple[str, ...]]  # dpkg -V / rpm -V of the packages that own the unit and the binary
-    modules: Known[tuple[str, ...]] = ()  # dnf only: enabled streams of the database's modules, as `mariadb:10.11`
-    offered_libraries: Known[tuple[str, ...]] = ()  # rpm only: files of a jemalloc that is offered and not installed
+    modules: Known[tuple[str, ...]] = (
+        _NOT_ASKED  # dnf only: enabled streams of the database's modules, as `mariadb:10.11`
+    )
+    offered_libraries: Known[tuple[str, ...]] = (
+        _NOT_ASKED  # rpm only: files of a jemalloc that is offered and not installed
+    )
 
     def named(self, name: str) -> Package | None:
         """Return the package of that name; None where it is neither installed nor offered (or nothing is known)."""

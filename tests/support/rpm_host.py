@@ -29,7 +29,7 @@ def rpm_host(*items: Package, manager: str = "dnf", **packages: object) -> Facts
         rpm_package("jemalloc", None, "5.3.0-1.el9", origin=EPEL),
     )
     facts = old_host(*items)
-    known = {"excludes": (), "offered_libraries": ("/usr/lib64/libjemalloc.so.2",), **packages}
+    known = {"excludes": (), "modules": (), "offered_libraries": ("/usr/lib64/libjemalloc.so.2",), **packages}
     return replace(
         facts,
         system=replace(facts.system, triplet=None, architecture="x86_64"),
