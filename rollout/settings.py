@@ -132,6 +132,9 @@ class Settings(BaseModel):
     bench_restart: bool = Field(default=False, description="whether `rollout bench` may restart its server as well")
     password_from: SecretSource | None = Field(default=None, description="where the login's password is found")
     become_password_from: SecretSource | None = Field(default=None, description="where the password for sudo is found")
+    database_password_from: SecretSource | None = Field(
+        default=None, description="where the password of rollout_database_user is found"
+    )
     recording: str = Field(default="", description="folder of a recorded host, relative to the file that names it")
 
 
@@ -161,6 +164,27 @@ class Connection:
     proxy_command: str | None = None
     ssh_config_file: Path | None = None
     recording: Path | None = None
+    database_user: str = ""
+    database_password: Secret | None = None
+
+    @property
+    def database_login(self) -> Secret | None:
+        """The text of an option file for the database login; None where the inventory gives no user.
+
+        It travels to the host on standard input and lies there in a file of root's only. Quoted as
+        https://mariadb.com/kb/en/configuring-mariadb-with-option-files/ says.
+        """
+        if not self.database_user:
+            return None
+        lines = [f"user={_option(self.database_user)}"]
+        if self.database_password:
+            lines.append(f"password={_option(self.database_password.reveal())}")
+        return Secret("\n".join(["[client]", *lines, ""]))
+
+
+def _option(text: str) -> str:
+    """Quote a value for an option file: backslashes and quotes are escaped, so that `#` and spaces stay in it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 @dataclass(frozen=True)

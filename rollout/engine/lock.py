@@ -1,9 +1,11 @@
 """The lock of a host: taken whole or not at all, given back by its owner only, taken over only by name."""
 
 import json
+import shlex
+import time
 from datetime import UTC, datetime
 
-from rollout.engine.steps import BASE, HostRun, script
+from rollout.engine.steps import BASE, LOGIN, HostRun, script
 from rollout.errors import Locked, WrongState
 
 LOCKED = 75  # exit statuses of lock.sh and unlock.sh
@@ -36,6 +38,23 @@ def take(run: HostRun) -> None:
     if result.exit_status == UNSAFE:
         raise WrongState(run.name, result.stderr.decode("utf-8", "replace").strip())
     result.check("taking the lock")
+    login = run.host.connection.database_login
+    if login:
+        text = f"umask 077; cat >{LOGIN}.new && mv -T -- {LOGIN}.new {LOGIN}"
+        run.ask(f"rm -f -- {LOGIN}.new; {text}", login.reveal().encode()).check("bringing the database login")
+
+
+def wait_for_the_dead(run: HostRun) -> None:
+    """Wait until what the dead runs began on the host has come to its end: nothing is changed under its hands."""
+    for dead in run.options.take_over_locks:
+        units = shlex.quote(f"rollout-{dead}-*")
+        text = (
+            f"for file in {shlex.quote(BASE)}/{shlex.quote(dead)}/watch-{shlex.quote(dead)}; "
+            'do if [ -e "$file" ]; then : >"$file.stop"; fi; done; '
+            f"systemctl list-units --plain --no-legend --state=active,activating,deactivating {units}"
+        )
+        while run.ask(text).check("looking for what a dead run left at work").text.strip():
+            time.sleep(1.0)
 
 
 def give_back(run: HostRun) -> None:

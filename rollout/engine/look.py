@@ -3,7 +3,7 @@
 import json
 
 from rollout.changes.packages import CHANGED_WITH
-from rollout.engine.steps import HostRun
+from rollout.engine.steps import LOGIN, HostRun
 from rollout.errors import WrongState
 from rollout.facts.form import facts_from_json, facts_to_json
 from rollout.facts.model import Facts, PackageManager, Unit
@@ -45,9 +45,14 @@ def was_active(unit: Unit) -> bool:
     return unit.active_state in ("active", "activating", "reloading")
 
 
+def login_file(run: HostRun) -> str:
+    """Return the option file on the host for the database login: ours while the lock is held, else the host's own."""
+    return LOGIN if run.host.connection.database_login else run.host.settings.defaults_file
+
+
 def login_option(run: HostRun) -> str:
     """Return the client's first option: the host's own option file for the login, or none at all (root by socket)."""
-    own = run.host.settings.defaults_file
+    own = login_file(run)
     return f"--defaults-file={own}" if own else "--no-defaults"
 
 

@@ -17,6 +17,7 @@ from rollout.resources import PACKAGE
 from rollout.settings import Host
 
 BASE = "/var/lib/rollout"  # on every host: root, 0700, one folder a run
+LOGIN = f"{BASE}/login.cnf"  # the database login of the inventory: root's only, there while the lock is held
 T = TypeVar("T")
 AGAIN_SECONDS = 1.0
 Record = Callable[..., None]  # record(host, event, **data): journal, progress and log hang on it

@@ -7,7 +7,7 @@ from typing import Any
 
 from rollout.changes.allocator import drop_in_path
 from rollout.changes.model import Change
-from rollout.engine.look import its_socket, manager_of, was_active
+from rollout.engine.look import its_socket, login_file, manager_of, was_active
 from rollout.engine.preflight import moving
 from rollout.engine.steps import HostRun, script
 from rollout.errors import WrongState
@@ -123,7 +123,7 @@ def prelude(run: HostRun, facts: Facts, unit: Unit, name: str, purpose: str) -> 
         was_active=was_active(unit),
         unit_file_state=unit.unit_file_state,
         start_limit_seconds=START_LIMIT_SECONDS if limit is None else limit // 1_000_000 + START_MARGIN_SECONDS,
-        defaults_file=run.host.settings.defaults_file,
+        defaults_file=login_file(run),
     )
 
 

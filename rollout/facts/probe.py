@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 
-from rollout.settings import Settings
+from rollout.settings import Secret, Settings
 
 FIRST_LINE = "# rollout probe"
 PARTS = Path(__file__).with_name("script")
@@ -18,12 +18,14 @@ SECONDS_ALLOWED_REFRESHING = 300.0
 class ProbeRequest:
     """What one probe is asked for. `mark` is random: it frames the answers, and nothing on the host can know it.
 
+    `login` is the text of an option file for the database; it lies on the host while the probe runs, for root only.
     `refresh` fetches the package lists anew into a private directory, `deep` adds what costs more. `refusal` is what
     the host said when it was asked for root before and did not grant it.
     """
 
     unit: str = ""
     defaults_file: str = ""
+    login: Secret | None = None
     backup_directory: str = ""
     monitoring_paths: tuple[str, ...] = ()
     refresh: bool = False
@@ -57,6 +59,7 @@ def probe_script(request: ProbeRequest) -> str:
         "sent_at": f"{request.sent_at.timestamp():.6f}",
         "unit": request.unit,
         "defaults_file": request.defaults_file,
+        "login": request.login.reveal() if request.login else "",
         "backup_directory": request.backup_directory,
         "monitoring_paths": "\n".join(request.monitoring_paths),
         "refresh": "1" if request.refresh else "0",

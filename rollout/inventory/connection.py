@@ -25,11 +25,12 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "become_user": ("ansible_become_user", "ansible_sudo_user"),
     "become_password": ("ansible_become_password", "ansible_become_pass", "ansible_sudo_pass"),
     "become_method": ("ansible_become_method",),
+    "database_user": ("rollout_database_user",),
+    "database_password": ("rollout_database_password",),
     "connect_timeout_seconds": ("ansible_timeout", "ansible_ssh_timeout"),
 }
-PASSWORDS = frozenset(
-    name for field in ("password", "private_key_passphrase", "become_password") for name in ALIASES[field]
-)
+_PASSWORD_FIELDS = ("password", "private_key_passphrase", "become_password", "database_password")
+PASSWORDS = frozenset(name for field in _PASSWORD_FIELDS for name in ALIASES[field])
 # As on ssh's command line, where the first value counts: `ansible_ssh_args`, the variables above, then these.
 _EARLY_ARGUMENTS = ("ansible_ssh_args",)
 _LATE_ARGUMENTS = ("ansible_ssh_common_args", "ansible_ssh_extra_args")
@@ -90,6 +91,8 @@ class _Schema(BaseModel):
     become_password: _Password | None = None
     become_method: Annotated[Literal["sudo"], BeforeValidator(_kind)] = "sudo"
     connect_timeout_seconds: float = Field(default=10.0, gt=0)
+    database_user: str = Field(default="", pattern=r"^[^\x00-\x1f]*$")
+    database_password: _Password | None = None
     host_key_policy: Literal["strict", "accept-new"] = "strict"
     known_hosts_file: _File | None = None
     host_key_alias: str | None = None

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rollout.errors import ConfigProblem, Mistake
-from rollout.inventory.connection import PASSWORDS, connection_of
+from rollout.inventory.connection import ALIASES, PASSWORDS, connection_of
 from rollout.inventory.model import HostRow, Inventory
 from rollout.inventory.secret_source import SecretProblem, read_secret
 from rollout.inventory.templating import Resolver, TemplateProblem
@@ -57,7 +57,8 @@ def _resolve_one(inventory: Inventory, name: str, vault: Vault, extra: Variables
 
 
 def _settings_of(variables: Variables, resolver: Resolver) -> tuple[Settings | None, list[Mistake]]:
-    own = {name: variable for name, variable in variables.items() if name.startswith(PREFIX)}
+    ways = {name for names in ALIASES.values() for name in names}
+    own = {name: variable for name, variable in variables.items() if name.startswith(PREFIX) and name not in ways}
     values: dict[str, Any] = {}
     mistakes: list[Mistake] = []
     for name, variable in own.items():
@@ -101,18 +102,23 @@ def _with_passwords(
     """Fetch the passwords that stand outside the inventory."""
     mistakes: list[Mistake] = []
     found: dict[str, Secret] = {}
-    for name in ("password", "become_password"):
+    for name in ("password", "become_password", "database_password"):
         source: SecretSource | None = getattr(settings, f"{name}_from")
         try:
             found |= {name: read_secret(source)} if source else {}
         except SecretProblem as problem:
             setting = f"{PREFIX}{name}_from"
             mistakes.append(variables[setting].mistake(setting, str(problem)))
-    return replace(
+    whole = replace(
         connection,
         password=found.get("password", connection.password),
         become_password=found.get("become_password", connection.become_password),
-    ), mistakes
+        database_password=found.get("database_password", connection.database_password),
+    )
+    if whole.database_password and not whole.database_user:
+        name = next(name for name in variables if name.startswith(f"{PREFIX}database_password"))
+        mistakes.append(variables[name].mistake(name, f"needs {PREFIX}database_user beside it"))
+    return whole, mistakes
 
 
 def _with_recording(

@@ -38,6 +38,7 @@ def look_at(transport: Transport, host: Host, *, refresh: bool = False, deep: bo
     Raises Unreachable when the way to the host is broken, CommandFailed when what comes back is no whole answer.
     """
     request = request_for(host.settings, refresh=refresh, deep=deep)
+    request = replace(request, login=host.connection.database_login)
     refused = ""
     try:
         result = _run(transport, request, privileged=True)

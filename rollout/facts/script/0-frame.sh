@@ -2,7 +2,7 @@
 # (apt's cache of the lists, and the lists themselves where a refresh is asked for) lies in one private directory that
 # goes away at the end.
 #
-# Set above this line by the program: mark sent_at unit defaults_file backup_directory
+# Set above this line by the program: mark sent_at unit defaults_file login backup_directory
 # monitoring_paths refresh deep refusal
 #
 # Every answer is framed by the random mark, so that nothing a command prints can pass for a frame:
@@ -17,6 +17,11 @@ exec 3>&1
 work=$(mktemp -d "${TMPDIR:-/tmp}/rollout-probe.XXXXXX" 2>/dev/null) || work=
 trap 'if [ -n "$work" ]; then rm -rf "$work"; fi' EXIT
 trap 'exit 129' HUP INT PIPE TERM
+if [ -n "$login" ] && [ -n "$work" ]; then
+  printf '%s' "$login" >"$work/login.cnf"
+  defaults_file=$work/login.cnf
+fi
+unset login
 
 answer() { # NAME ARGUMENT COMMAND...: run the command and frame what it printed
   printf '%s begin %s %s\n' "$mark" "$1" "$2"

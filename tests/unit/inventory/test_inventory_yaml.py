@@ -229,6 +229,34 @@ all:
     assert "from a program" not in repr(found)
 
 
+def test_a_database_login_becomes_the_text_of_an_option_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the environment or from a variable: user and password, quoted, and hidden wherever they are shown."""
+    monkeypatch.setenv("DATABASE_PASSWORD", 'it\'s #1 "twice" \\ x')
+    text = """
+all:
+  vars: {rollout_database_user: dba}
+  hosts:
+    db1: {rollout_database_password_from: {env: DATABASE_PASSWORD}}
+    db2: {rollout_database_password: in the open}
+    db3:
+"""
+    found = hosts(write(tmp_path, text))
+    logins = {name: host.connection.database_login for name, host in found.items()}
+    assert {name: login.reveal().splitlines() for name, login in logins.items() if login} == {
+        "db1": ["[client]", 'user="dba"', 'password="it\'s #1 \\"twice\\" \\\\ x"'],
+        "db2": ["[client]", 'user="dba"', 'password="in the open"'],
+        "db3": ["[client]", 'user="dba"'],
+    }
+    assert "in the open" not in repr(found)
+    assert "twice" not in repr(found)
+
+
+def test_a_database_password_without_a_user_is_a_mistake(tmp_path: Path) -> None:
+    """It would be used for nobody."""
+    path = write(tmp_path, "all:\n  hosts: {db1: }\n  vars:\n    rollout_database_password: x\n")
+    assert f"{path}:4: rollout_database_password: needs rollout_database_user beside it" in complaint(path)
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
