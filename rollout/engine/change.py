@@ -7,12 +7,14 @@ from rollout.engine.downtime import Seen, seen
 from rollout.engine.look import its_socket, login_option
 from rollout.engine.steps import HostRun, script
 from rollout.engine.unit import Ended, attach, run_detached, start_only
+from rollout.errors import WrongState
 from rollout.facts.model import Facts
 
 CHANGE_LIMIT_SECONDS = 6 * 3600.0
 WATCH_LIMIT_SECONDS = 7 * 3600
 TAKEN_BACK = 20  # exit statuses of do.sh
 WAY_BACK_FAILED = 21
+TRIES = 20  # of undo.sh; each is asked for by a person
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,18 @@ def take_back(run: HostRun, argument: str = "") -> Ended:
     return run_detached(run, name, f"exec sh {run.here}/undo.sh {argument}", timeout_seconds=CHANGE_LIMIT_SECONDS)
 
 
+def take_back_again(run: HostRun) -> Ended:
+    """Run undo.sh once more where it failed before, under a name of its own each time, and wait for its end."""
+    for number in range(2, TRIES):
+        name = f"undo-{number}"
+        before = attach(run, name, timeout_seconds=CHANGE_LIMIT_SECONDS)
+        if before is None:
+            return run_detached(run, name, f"exec sh {run.here}/undo.sh", timeout_seconds=CHANGE_LIMIT_SECONDS)
+        if before.exit_status == 0:
+            return before
+    raise WrongState(run.name, f"undo.sh has failed {TRIES} times, see {run.here}")
+
+
 def wait_for_change(run: HostRun) -> None:
     """Wait for a do.sh that still runs on the host, and end its watcher: nothing is taken back under its hands.
 
@@ -44,7 +58,7 @@ def wait_for_change(run: HostRun) -> None:
     """
     run.ask(f"echo 'taken back' >{run.here}/stop").check("asking a load to stop")
     attach(run, "do", timeout_seconds=CHANGE_LIMIT_SECONDS)
-    run.ask(f": >{run.here}/watch-{run.record_id}.stop").check("ending the watcher of the run")
+    run.ask(f"umask 077; : >{run.here}/watch-{run.record_id}.stop").check("ending the watcher of the run")
 
 
 def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended, Seen | None]:
@@ -56,7 +70,7 @@ def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended
     start_only(run, f"watch-{run.run_id}", text)
     ended = act()
     stop = (
-        f": >{file}.stop; i=0; "
+        f"umask 077; : >{file}.stop; i=0; "
         f"while ! grep -q end {file} 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done; "
         f"cat {file} 2>/dev/null || :"
     )

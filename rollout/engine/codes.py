@@ -18,6 +18,7 @@ STATUSES: dict[str, str] = {
 PREFLIGHT: dict[str, str] = {
     "plan": "The host no longer needs what was planned for it; make a fresh plan.",
     "host": "The host could not be reached, or another run holds it; the message says which.",
+    "lock": "Another program holds dpkg's lock, named in the message, and did for a minute. Wait for it, or end it.",
     "lists": "Package lists were fetched into a private folder of the run, and apt or dnf complained. Mend the source.",
     "dpkg": "dpkg --audit names packages that are not whole. Mend them first.",
     "rpm": "rpm has a package twice: a transaction was broken off. Mend that first (dnf remove --duplicates).",

@@ -49,7 +49,7 @@ def wait_for_the_dead(run: HostRun) -> None:
     for dead in run.options.take_over_locks:
         units = shlex.quote(f"rollout-{dead}-*")
         text = (
-            f"for file in {shlex.quote(BASE)}/{shlex.quote(dead)}/watch-{shlex.quote(dead)}; "
+            f"umask 077; for file in {shlex.quote(BASE)}/{shlex.quote(dead)}/watch-{shlex.quote(dead)}; "
             'do if [ -e "$file" ]; then : >"$file.stop"; fi; done; '
             f"systemctl list-units --plain --no-legend --state=active,activating,deactivating {units}"
         )

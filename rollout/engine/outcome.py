@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rollout.errors import (
+    CommandFailed,
     HostProblem,
     Locked,
+    PrivilegeRefused,
     RollbackIncomplete,
     RolloutError,
     StalePlan,
@@ -43,12 +45,18 @@ class Outcome:
 
 
 def of_error(error: RolloutError, *, change_began: bool) -> Outcome:
-    """Name the outcome of an error. Once the change began, a host that is out of reach is `unknown`: do.sh goes on."""
+    """Name the outcome of an error.
+
+    Once the change began, a host that is out of reach, makes no sense or is held by somebody else is `unknown`: do.sh
+    goes on, and resume has to find out how it ended.
+    """
     told = " ".join(part for part in (error.message, error.hint) if part)
     if isinstance(error, HostProblem):  # the host's name stands beside it wherever an outcome is shown
         told = told.removeprefix(f"{error.host}: ")
+    if change_began and isinstance(error, (Unreachable, CommandFailed, PrivilegeRefused, Locked)):
+        return Outcome("unknown", told, exit_code=error.exit_code)
     if isinstance(error, Unreachable):
-        return Outcome("unknown" if change_began else "unreachable", told, exit_code=error.exit_code)
+        return Outcome("unreachable", told, exit_code=error.exit_code)
     if isinstance(error, StalePlan):
         return Outcome("stale", told, exit_code=error.exit_code)
     if isinstance(error, Locked):

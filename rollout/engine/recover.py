@@ -14,16 +14,15 @@ from rollout.facts.unknown import known_or
 def recover(run: HostRun, before: Facts, made: Made, problem: str) -> Outcome:
     """Take the host back, unless do.sh has done so by itself, and look whether it is as it was.
 
-    `recovered` is said only of a host that needs the very changes again that were planned for it.
+    A way back that failed under do.sh is tried once more. `recovered` is said only where undo.sh came to its end and
+    the host needs the very changes again that were planned for it.
     """
     with run.phase("take_back") as details:
-        if made.taken_back is None:
-            ended = take_back(run, "--after-failure")
-            details.update(exit_status=ended.exit_status, last_words=ended.last_words)
-        else:
-            details.update(exit_status=made.ended.exit_status, last_words=made.ended.last_words)
+        ended = made.ended if made.taken_back else take_back(run, "--after-failure")
+        details.update(exit_status=ended.exit_status, last_words=ended.last_words)
         after = fresh_facts(run, refresh=True)
-        left = as_before(run, after)
+        failed = "" if made.taken_back or ended.exit_status == 0 else f"undo.sh: {ended.last_words}"
+        left = "; ".join(filter(None, [failed, as_before(run, after)]))
     restarts = known_or(starts_since(before, after), 0)
     longest = made.downtime.writes.longest_seconds if made.downtime else None
     if left:

@@ -65,10 +65,14 @@ class RunFolder:
 
 
 def runs(state_dir: Path) -> list[RunFolder]:
-    """Return all runs of a state directory, oldest first."""
+    """Return all runs of a state directory, oldest first. One that was killed before its first line is none."""
     folder = state_dir / "runs"
-    found = folder.iterdir() if folder.is_dir() else ()
-    return sorted((RunFolder(path) for path in found if (path / "journal.jsonl").exists()), key=lambda run: run.run_id)
+    found = (RunFolder(path) for path in (folder.iterdir() if folder.is_dir() else ()))
+    return sorted((run for run in found if _begun(run.journal_path)), key=lambda run: run.run_id)
+
+
+def _begun(journal: Path) -> bool:
+    return journal.exists() and b"\n" in journal.read_bytes()
 
 
 def done_by_plan(state_dir: Path, plan_id: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rollout.engine import lock
 from rollout.engine.backup import Backup, back_up
-from rollout.engine.change import Made, make
+from rollout.engine.change import Made, make, take_back_again
 from rollout.engine.connections import wait_until_gone
 from rollout.engine.hooks import hook_on_failure, run_hooks, try_hooks, with_hooks
 from rollout.engine.look import fresh_facts, its_unit, kept_facts, was_active
@@ -69,6 +69,7 @@ def finish(run: HostRun, outcome: Outcome) -> Outcome:
 def _until_the_change(run: HostRun) -> Ready | Outcome:
     with run.phase("lock"):
         lock.take(run)
+        lock.wait_for_the_dead(run)
     with _lock_back_on_failure(run):
         if run.known and run.known.finished:
             _begin_anew(run)
@@ -120,14 +121,20 @@ def _others_synced(run: HostRun, facts: Facts) -> None:
 
 
 def _begin_anew(run: HostRun) -> None:
-    """Clear the record of an attempt of this run that was taken back, so that the host is tried once more.
+    """Clear the record of an earlier attempt of this run, so that the host is tried once more.
 
-    Raises `WrongState` when that attempt left a change behind: it has to be taken back first.
+    What that attempt left behind, because its way back failed, is taken back first. Raises `WrongState` when that
+    fails again.
     """
-    text = f"cd {run.here} && if [ -e begun ] && [ ! -e undone ]; then exit 1; fi; find . -mindepth 1 -delete"
-    if not run.ask(text).ok:
-        hint = f"rollout rollback --host {run.name}, then a fresh plan"
-        raise WrongState(run.name, f"an earlier attempt left a change behind, see {run.here}", hint=hint)
+    if not run.ask(f"[ ! -e {run.here}/begun ] || [ -e {run.here}/undone ]").ok:
+        with run.phase("take_back") as details:
+            ended = take_back_again(run)
+            details.update(exit_status=ended.exit_status, last_words=ended.last_words)
+        if ended.exit_status != 0:
+            hint = f"rollout rollback --host {run.name}, then a fresh plan"
+            told = f"an earlier attempt left a change behind, see {run.here}: {ended.last_words}"
+            raise WrongState(run.name, told, hint=hint)
+    run.ask(f"find {run.here} -mindepth 1 -delete").check("clearing the record of an earlier attempt")
 
 
 def _ready_again(run: HostRun) -> Ready:

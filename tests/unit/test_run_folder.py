@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rollout.engine.run_folder import OpenRun, RunFolder, close_behind, dead_runs, run_to_resume, unfinished
+from rollout.engine.run_folder import OpenRun, RunFolder, close_behind, dead_runs, run_to_resume, runs, unfinished
 from rollout.errors import UsageProblem
 
 
@@ -46,6 +46,17 @@ def test_a_run_that_left_a_host_undone_can_be_gone_on_with(tmp_path: Path) -> No
     """Only failed and untouched hosts are left in it."""
     ended(tmp_path, "r1", status="recovered")
     assert run_to_resume(tmp_path, None).run_id == "r1"
+
+
+def test_a_run_that_was_killed_before_its_first_line_has_never_been(tmp_path: Path) -> None:
+    """It is not shown and not resumed: nobody knows which hosts it was to change, and it changed none."""
+    OpenRun(RunFolder(tmp_path / "runs" / "r1"), lambda _event: None).close()
+    assert runs(tmp_path) == []
+    begun(tmp_path, "r2", "db1").close()
+    torn = RunFolder(tmp_path / "runs" / "r3")
+    OpenRun(torn, lambda _event: None).close()
+    torn.journal_path.write_bytes(b'{"time": 1.0, "host": "", "ev')
+    assert [run.run_id for run in runs(tmp_path)] == ["r2"]
 
 
 def test_only_runs_without_a_process_are_dead(tmp_path: Path) -> None:
