@@ -64,10 +64,11 @@ unit: venv debian-test ## tests of pure code, seconds
 	$(BIN)/pytest tests/unit -q -n 2
 
 lab-test: venv debian-test ## tests on the rehearsal fleet (root, Linux)
-	$(BIN)/pytest tests/fleet -q -m "not matrix"
+	$(BIN)/pytest tests/fleet -q -m "not matrix" --ignore-glob='*/test_faults_*'
+	$(BIN)/pytest tests/fleet/test_faults_*.py -q -m "not matrix" -n 3 --maxschedchunk=1
 
-fault-test: venv debian-test ## the whole matrix of faults on the rehearsal fleet (root, Linux)
-	$(BIN)/pytest tests/fleet/test_faults.py -q
+fault-test: venv debian-test ## the whole matrix of faults, four hosts at a time, and its table (root, Linux)
+	$(BIN)/pytest tests/fleet/test_faults_*.py -q -n 4 --maxschedchunk=1
 
 exact-test: venv debian-test ## two hundred random programs a version: the simulator against real servers (root)
 	EXACT_PROGRAMS=$${EXACT_PROGRAMS:-200} $(BIN)/pytest tests/fleet/test_exactness.py -q -s

@@ -5,7 +5,8 @@
         fleet.publish()                                 # taken back after the test
         fleet.shell("db1", "systemctl is-active mariadb")  # as root in the host, without SSH and the product
 
-`trixie`, `rpm`, `replication` and `galera` are the same for other fleets. A fleet is brought up once a session, when
+`trixie`, `rpm`, `replication` and `galera` are the same for other fleets. `trial` is one host that a test breaks on
+purpose (see `trial.py`); with pytest-xdist each worker has one of its own. A fleet is brought up once a session, when
 the first test asks for it, under a name of its own. Where it cannot be had the tests fail, they do not
 skip: a green run without hosts would say nothing.
 """
@@ -13,8 +14,13 @@ skip: a green run without hosts would say nothing.
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import fault_table
 import pytest
+from product import Product
+from trial import HOST, Rows, Trial
+from undo_law import snapshot
 
 from rollout.lab.fleet import Fleet, down, up
 from rollout.lab.layout import Distro, Place, Topology
@@ -105,3 +111,35 @@ def galera(lab_galera: Fleet) -> Iterator[Rehearsal]:
 def rpm(lab_rpm: Fleet) -> Iterator[Rehearsal]:
     """Give a test one host of the rpm world, db1, whose jemalloc lies in a repository that is not enabled."""
     yield from put_back(lab_rpm)
+
+
+@pytest.fixture(scope="session")
+def lab_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Bring up one host of bookworm."""
+    yield from bring_up(tmp_path_factory.mktemp("state"), "f", hosts=1)
+
+
+@pytest.fixture(scope="session")
+def first_state(lab_alone: Fleet) -> Rows:
+    """Say what the host is like before anything is done to it, and after each reset."""
+    return snapshot(Rehearsal(lab_alone), HOST)
+
+
+@pytest.fixture
+def trial(lab_alone: Fleet, first_state: Rows, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Trial]:
+    """Give a test the host db1 to break; it is put back afterwards."""
+    properties = request.node.user_properties
+    for rehearsal in put_back(lab_alone):
+        product = Product(rehearsal.inventory, tmp_path / "state")
+        yield Trial(rehearsal, product, first_state, lambda name, value: properties.append((name, value)))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the table of the faults that were tried."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
+    told = [value for report in reports for name, value in report.user_properties if name == fault_table.PROPERTY]
+    if told:
+        terminalreporter.section("faults")
+        for line in fault_table.table(told):
+            terminalreporter.write_line(line)
+        terminalreporter.write_line(f"{len(terminalreporter.stats.get('failed', []))} tests failed")

@@ -25,10 +25,11 @@ class Ran:
 
 @dataclass(frozen=True)
 class Product:
-    """The program with an inventory and a state directory."""
+    """The program with an inventory and a state directory. `program` is what Python is told to run."""
 
     inventory: Path
     state: Path
+    program: tuple[str, ...] = ("-m", "rollout")
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
         """Start a command and do not wait."""
@@ -67,4 +68,4 @@ class Product:
         return {**os.environ, "ROLLOUT_STATE": str(self.state)}
 
     def _command(self, words: tuple[str, ...]) -> list[str]:
-        return [sys.executable, "-m", "rollout", *words]
+        return [sys.executable, *self.program, *words]
