@@ -88,6 +88,8 @@ def _library(facts: Facts) -> tuple[str, Package | None, Finding | None]:
         message = f"jemalloc is not installed; packages are changed with {' and '.join(PACKAGES)} only"
         return "", None, Finding("library_unavailable", message)
     package = facts.packages.named(name)
+    if package and package.installed:
+        return "", None, _broken_library(package, libraries)
     if package is None or _newest(package) is None:
         return "", None, Finding("library_unavailable", f"{name} is in no enabled repository; none is added")
     path = _path_in_package(facts)
@@ -117,6 +119,14 @@ def _path_in_package(facts: Facts) -> Known[str]:
         return offered
     fitting = [path for path in offered if ("/lib64/" in path) == (facts.system.architecture in _LIB64)]
     return fitting[0] if fitting else Unknown(f"its file list names no library for this host: {' '.join(offered)}")
+
+
+def _broken_library(package: Package, libraries: tuple[Library, ...]) -> Finding:
+    """Say that the package is there and its library is not what the server could load."""
+    seen = ", ".join(f"{entry.path} is for {entry.elf_machine}" for entry in libraries)
+    found = seen or "its library is missing, or is no ELF file"
+    message = f"{package.name} {package.installed} is installed, but {found}: reinstall the package"
+    return Finding("library_broken", message)
 
 
 def _preload_name(libraries: list[Library]) -> str:

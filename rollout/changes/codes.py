@@ -48,6 +48,8 @@ BLOCKERS: dict[str, str] = {
     "preload_unknown": "The places that may set LD_PRELOAD could not all be read: there may be a foreign one.",
     "foreign_preload": "Something that is not ours sets LD_PRELOAD: an override.conf, an EnvironmentFile, the manager, "
     "/etc/ld.so.preload. The last assignment wins, so both would fight. Take it out, or keep it and leave the host.",
+    "library_broken": "The package of libjemalloc is installed, but its library is missing, is no ELF file, or is made "
+    "for another machine than the server. Install the package again, then plan again.",
     "library_unavailable": "libjemalloc is neither installed nor in an enabled repository. No repository is added; "
     "enable the one that has it.",
     "unreachable": "The way to the host is broken: refused, timed out, a host key, a login. Nothing is known of it.",

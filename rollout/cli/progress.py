@@ -113,6 +113,9 @@ def told(event: Event) -> str:
         return f"run {data.get('run_id')}: {data.get('kind')} on {_named(data.get('hosts', []))}"
     if event.event == "phase_ended":
         seconds = f"{data.get('seconds', 0):.1f} s"
+        if data.get("at_restart"):
+            reason = f"; at the restart {'; '.join(data['at_restart'])}"
+            return printable(f"{event.host}: variables {data.get('status')} ({seconds}){reason}")
         # Nothing else tells of a notice that failed: every other phase that fails stands in the host's outcome.
         reason = f": {data['error']}" if data["phase"] == "notify" and data.get("error") else ""
         return printable(f"{event.host}: {data['phase'].replace('_', ' ')} {data.get('status')} ({seconds}){reason}")

@@ -40,6 +40,8 @@ PREFLIGHT: dict[str, str] = {
     "xa": "Transactions stand in XA PREPARE. Commit them or roll them back before a restart.",
     "transactions": "A transaction is open for long; the stop rolls it back, which can take as long again.",
     "other_servers": "Another server runs on this host outside the unit, and the packages' own scripts would stop it.",
+    "variables": "These variables are other ones after the restart: they were set at run time only, the option files "
+    "were changed since the start, or the new release has another default. Write what is to stay into the files.",
     "hooks": "The program of a hook is not where it would be run, the controller or the host. Mend its command, or run "
     "without hooks: --skip-hooks REASON.",
     "space": "There is not enough free room for the backup, the packages and their stash.",

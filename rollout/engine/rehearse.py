@@ -9,6 +9,9 @@ from rollout.engine.look import fresh_facts, its_unit
 from rollout.engine.preflight import Tried, preflight
 from rollout.engine.run_folder import new_run_id
 from rollout.engine.steps import HostRun, Options
+from rollout.engine.variables import at_restart
+from rollout.errors import CommandFailed, WrongState
+from rollout.facts.model import Facts, Unit
 from rollout.plan.build import drifted, still_needed
 from rollout.plan.model import HostPlan, Plan
 from rollout.remote import open_transport
@@ -60,7 +63,16 @@ def _tried(run: HostRun) -> tuple[Tried, ...]:
         return (Tried("plan", "fail", stale),)
     if not still_needed(facts, run.host, run.kinds):
         return (Tried("plan", "pass", "nothing is left to do"),)
-    return (
-        Tried("plan", "pass", "the host still needs what was planned"),
-        *preflight(run, facts, its_unit(run, facts)),
-    )
+    unit = its_unit(run, facts)
+    tried = (Tried("plan", "pass", "the host still needs what was planned"), *preflight(run, facts, unit))
+    return (*tried, _variables(run, facts, unit))
+
+
+def _variables(run: HostRun, facts: Facts, unit: Unit) -> Tried:
+    try:
+        found = at_restart(run, facts, unit)
+    except (WrongState, CommandFailed) as problem:
+        return Tried("variables", "warn", f"not known: {problem.message}")
+    if found:
+        return Tried("variables", "warn", "; ".join(one.told for one in found))
+    return Tried("variables", "pass", "no variable changes at the restart")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rollout.engine import lock
@@ -18,8 +18,9 @@ from rollout.engine.proof import Proof, prove
 from rollout.engine.recover import recover
 from rollout.engine.soak import soak, take_sample
 from rollout.engine.steps import HostRun
+from rollout.engine.variables import at_restart
 from rollout.engine.way_back import prepare, write_record
-from rollout.errors import HostProblem, RolloutError, StalePlan, Unreachable, WrongState
+from rollout.errors import CommandFailed, HostProblem, RolloutError, StalePlan, Unreachable, WrongState
 from rollout.facts.model import Facts, Unit
 from rollout.journal import dump_synced
 from rollout.plan.build import drifted, still_needed
@@ -96,6 +97,8 @@ def _prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
     """Try, measure and save all that must be tried, measured and saved before the change."""
     with run.phase("preflight") as details:
         details.update(_refuse_failures(run, preflight(run, facts, unit)))
+    with run.phase("variables") as details:
+        details["at_restart"] = _at_restart(run, facts, unit)
     with run.phase("baseline"):
         take_sample(run, "before")
     with run.phase("backup") as details:
@@ -103,6 +106,16 @@ def _prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
     with run.phase("way_back"):
         prepare(run, facts, unit)
         write_record(run, facts, unit)
+
+
+def _at_restart(run: HostRun, facts: Facts, unit: Unit) -> list[str]:
+    """Say which variables change at the restart, or why nobody knows: that alone keeps no host from its change."""
+    try:
+        found = at_restart(run, facts, unit)
+    except (WrongState, CommandFailed) as problem:
+        return [f"not known: {problem.message}"]
+    dump_synced(run.folder / "variables.json", [asdict(one) for one in found])
+    return [one.told for one in found]
 
 
 def _drain(run: HostRun, facts: Facts, unit: Unit) -> None:
