@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from rollout.windows import parse_window
+
 HookEvent: TypeAlias = Literal["before", "drain", "undrain", "after", "notify"]
 
 
@@ -109,6 +111,33 @@ class HookSet(BaseModel):
         return weaker.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
+class ShorterStop(BaseModel):
+    """What is done before a stop so that it is short; `dump_pct` is the share of the pool's pages in its dump."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    wait_seconds: int = Field(default=300, ge=0, description="for dirty pages, and for a load of the pool under way")
+    dirty_pages: int = Field(default=1000, ge=0, description="as many may be left")
+    dump_pct: int | None = Field(default=None, ge=1, le=100)
+
+
+def _asked_for(entry: object) -> object:
+    """Let `true` stand for the defaults and `false` for not at all."""
+    return ({} if entry else None) if isinstance(entry, bool) else entry
+
+
+def _windows(entry: object) -> object:
+    """Split windows at commas, and hold each against its form. Raises `ValueError` for the first that has none."""
+    texts = entry if isinstance(entry, list | tuple) else str(entry).split(",")
+    parted = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
+    for text in parted:
+        parse_window(text)
+    return parted
+
+
+WindowTexts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_windows)]
+
+
 class Settings(BaseModel):
     """The `rollout_*` variables of one host, their prefix taken off. Defaults are what a careful DBA would take."""
 
@@ -126,6 +155,8 @@ class Settings(BaseModel):
     settle_seconds: float = Field(default=600.0, ge=0, description="how long lag and other nodes are waited for")
     monitoring_paths: tuple[str, ...] = Field(default=(), description="files or folders of monitoring on the host")
     hooks: HookSet = HookSet()
+    window: WindowTexts = Field(default=(), description="when work on the host may begin; empty: at any time")
+    shorter_stop: Annotated[ShorterStop | None, BeforeValidator(_asked_for)] = None
     drain_wait_seconds: float = Field(default=60.0, ge=0, description="how long a drained host may keep clients")
     drain_allowed_users: tuple[str, ...] = Field(default=(), description="users whose connections may stay")
     bench: bool = Field(default=False, description="whether `rollout bench` may put load on the host")

@@ -48,7 +48,10 @@ def parse_window(text: str) -> Window:
     if not found:
         raise ValueError(f"{text!r} is no window: {_FORM}")
     try:
-        begin, end = time.fromisoformat(found["begin"]), None if found["end"] == "24:00" else time.fromisoformat(found["end"])
+        begin, end = (
+            time.fromisoformat(found["begin"]),
+            None if found["end"] == "24:00" else time.fromisoformat(found["end"]),
+        )
     except ValueError as error:
         raise ValueError(f"{text!r} is no window: a time is not one of a day") from error
     try:

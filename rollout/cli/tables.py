@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -13,6 +14,7 @@ from rollout.engine.hooks import EVENTS
 from rollout.engine.outcome import Outcome
 from rollout.plan.model import HostPlan, Plan
 from rollout.printable import printable
+from rollout.windows import why_closed
 
 STYLES = {
     "change": "cyan",
@@ -118,10 +120,30 @@ def plan_details(plan: Plan) -> str:
         lines += [f"{row.name}: {change.kind}: {change.summary}" for change in row.changes]
         lines += [f"{row.name}: BLOCKED {entry.code}: {entry.message}" for entry in row.blockers]
         lines += [f"{row.name}: warning {entry.code}: {entry.message}" for entry in row.warnings]
+        lines += _stops(row)
+        lines += _window(plan, row)
         lines += _hooks(row)
         lines += _foretold(row)
     order = " | ".join(" ".join(wave) for wave in plan.waves)
     return "\n".join(printable(line) for line in [*lines, f"order: {order}"])
+
+
+def _stops(row: HostPlan) -> list[str]:
+    """Say what a shorter stop is worth, where it is worth anything."""
+    ranges = row.expected_downtime_by_stop
+    if not ranges or ranges["plain"] == ranges["shorter"]:
+        return []
+    told = {name: f"{one.low:g} to {one.high:g} s" for name, one in ranges.items()}
+    return [f"{row.name}: without an answer {told['plain']}, with the shorter stop {told['shorter']}"]
+
+
+def _window(plan: Plan, row: HostPlan) -> list[str]:
+    """Say when work on a host may begin: now, or at the next opening of its windows."""
+    window = plan.inventory[row.name]["settings"].get("window", ()) if row.name in plan.inventory else ()
+    if row.status != "change" or not window:
+        return []
+    shut = why_closed(window, datetime.now(UTC))
+    return [f"{row.name}: window {', '.join(window)}: {shut or 'it is open now'}"]
 
 
 def _hooks(row: HostPlan) -> list[str]:

@@ -42,6 +42,7 @@ PREFLIGHT: dict[str, str] = {
     "other_servers": "Another server runs on this host outside the unit, and the packages' own scripts would stop it.",
     "variables": "These variables are other ones after the restart: they were set at run time only, the option files "
     "were changed since the start, or the new release has another default. Write what is to stay into the files.",
+    "window": "The maintenance window of the host (rollout_window) is closed: apply would not begin it now.",
     "hooks": "The program of a hook is not where it would be run, the controller or the host. Mend its command, or run "
     "without hooks: --skip-hooks REASON.",
     "space": "There is not enough free room for the backup, the packages and their stash.",

@@ -2,8 +2,9 @@
 
 import getpass
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from rollout.changes.model import Kind
@@ -22,6 +23,7 @@ from rollout.remote import open_transport
 from rollout.remote.pool import Done, run_on_all
 from rollout.remote.pool import Outcome as RunOutcome
 from rollout.settings import HookSet, Host
+from rollout.windows import why_closed
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ def apply_plan(
         parts = {"plan": row, "kinds": kinds, "known": known.get(host.name), "phases": plan.playbook.phases}
         return _with_transport(run, host, options, apply_to, peers=peers, **parts)
 
-    stop = _walk_all(plan, hosts, outcomes, run, work, go_on=go_on)
+    begun = frozenset(name for name, state in known.items() if state.change_began and not state.finished)
+    stop = _walk_all(plan, hosts, outcomes, run, work, go_on=go_on, begun=begun)
     code = gravest([stop.exit_code, *(outcome.exit_code for outcome in outcomes.values())])
     if stop.go_back:
         changed = [hosts[name] for name in reversed(names) if name in outcomes and outcomes[name].status == "changed"]
@@ -140,8 +143,9 @@ def _walk_all(
     work: Callable[[Host], Outcome],
     *,
     go_on: Callable[[str], bool],
+    begun: frozenset[str],
 ) -> Stop:
-    """Start what the policy says until nothing is left, or it says stop."""
+    """Start what the policy says until nothing is left, or it says stop. Hosts that were `begun` know no window."""
     named = (tuple(name for name in wave if name in hosts) for wave in plan.waves)
     waves = tuple(wave for wave in named if wave)
     for name, outcome in _refused(plan, [name for wave in waves for name in wave], run).items():
@@ -150,7 +154,14 @@ def _walk_all(
     while True:
         statuses = {name: outcome.status for name, outcome in outcomes.items()}
         closed = frozenset(name for name, outcome in outcomes.items() if outcome.gate_closed)
-        standing = Standing(waves, statuses, failed_gates=closed, constraints=plan.constraints(), confirmed=confirmed)
+        standing = Standing(
+            waves,
+            statuses,
+            failed_gates=closed,
+            constraints=plan.constraints(),
+            confirmed=confirmed,
+            shut=_shut(plan, [host for name, host in hosts.items() if name not in begun]),
+        )
         decision = judge(plan.policy, standing)
         for name, reason in decision.held_back.items():
             outcomes[name] = _note(run, name, Outcome("skipped", reason))
@@ -165,6 +176,16 @@ def _walk_all(
         ended = run_on_all([hosts[name] for name in decision.start], work, len(decision.start))
         for name, end in ended.items():
             outcomes[name] = _outcome(end, run)
+
+
+def _shut(plan: Plan, hosts: Iterable[Host]) -> dict[str, str]:
+    """Return the hosts that must not be begun now, each with the sentence that says when; those to be left as they are
+    need no window.
+    """
+    rows = ((host, plan.host(host.name)) for host in hosts)
+    windows = {host.name: host.settings.window for host, row in rows if row is not None and row.status == "change"}
+    now = datetime.now(UTC)
+    return {name: why for name, window in windows.items() if (why := why_closed(window, now))}
 
 
 def _refused(plan: Plan, names: list[str], run: OpenRun) -> dict[str, Outcome]:

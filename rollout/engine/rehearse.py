@@ -1,6 +1,7 @@
 """`apply --check`: everything that preflight tries, on every host, and nothing left behind."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rollout.plan.model import HostPlan, Plan
 from rollout.remote import open_transport
 from rollout.remote.pool import Done, run_on_all
 from rollout.settings import Host
+from rollout.windows import why_closed
 
 
 def rehearse(plan: Plan, hosts: Mapping[str, Host], options: Options, forks: int) -> dict[str, tuple[Tried, ...]]:
@@ -65,7 +67,14 @@ def _tried(run: HostRun) -> tuple[Tried, ...]:
         return (Tried("plan", "pass", "nothing is left to do"),)
     unit = its_unit(run, facts)
     tried = (Tried("plan", "pass", "the host still needs what was planned"), *preflight(run, facts, unit))
-    return (*tried, _variables(run, facts, unit))
+    return (*tried, _variables(run, facts, unit), *_window(run))
+
+
+def _window(run: HostRun) -> tuple[Tried, ...]:
+    window = run.host.settings.window
+    shut = why_closed(window, datetime.now(UTC))
+    found = Tried("window", "warn", shut) if shut else Tried("window", "pass", "its window is open")
+    return (found,) if window else ()
 
 
 def _variables(run: HostRun, facts: Facts, unit: Unit) -> Tried:

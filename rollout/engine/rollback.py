@@ -15,6 +15,7 @@ from rollout.engine.connections import wait_until_gone
 from rollout.engine.hooks import hook_on_failure, run_hooks, try_hooks, with_hooks
 from rollout.engine.look import fresh_facts, keep_facts
 from rollout.engine.outcome import Outcome, of_error
+from rollout.engine.shorter_stop import restore_variables
 from rollout.engine.steps import BASE, HostRun, script
 from rollout.engine.walk import finish
 from rollout.errors import RollbackIncomplete, RolloutError, StalePlan, WrongState
@@ -108,11 +109,13 @@ def _rolled_back(run: HostRun) -> Outcome:
 def _cleared(run: HostRun, dead_run: str) -> Outcome:
     """Clear up behind a run that died before its change: its lock was taken over, and its folder goes."""
     with run.phase("take_back"):
+        left = restore_variables(replace(run, record_id=dead_run), fresh_facts(run))
         text = (
             f'folder={shlex.quote(BASE)}/{shlex.quote(dead_run)}; [ -e "$folder/record.json" ] || rm -rf -- "$folder"'
         )
         run.ask(text).check("clearing up behind a run that changed nothing")
     outcome = Outcome("rolled_back", error=f"run {dead_run} had changed nothing yet; its lock is gone")
+    outcome = outcome.with_trouble(left) if left else outcome
     return with_hooks(run, outcome, "undrain", "after")
 
 

@@ -16,6 +16,7 @@ from rollout.engine.peers import wait_until_synced
 from rollout.engine.preflight import Tried, preflight
 from rollout.engine.proof import Proof, prove
 from rollout.engine.recover import recover
+from rollout.engine.shorter_stop import restore_variables, shorten_stop
 from rollout.engine.soak import soak, take_sample
 from rollout.engine.steps import HostRun
 from rollout.engine.variables import at_restart
@@ -88,8 +89,10 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
             run_hooks(run, "before")
             _prepare(run, facts, unit)
             _others_synced(run, facts)
-            with hook_on_failure(run, "undrain"):
+            with hook_on_failure(run, "undrain"), _variables_back_on_failure(run, facts):
                 _drain(run, facts, unit)
+                if was_active(unit):
+                    shorten_stop(run, facts)
     return Ready(kept_facts(run, "before"), unit)
 
 
@@ -103,9 +106,21 @@ def _prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
         take_sample(run, "before")
     with run.phase("backup") as details:
         details.update(_backup_details(run, back_up(run, facts)))
-    with run.phase("way_back"):
-        prepare(run, facts, unit)
+    with run.phase("way_back") as details:
+        details["rebuilt"] = prepare(run, facts, unit)
         write_record(run, facts, unit)
+
+
+@contextmanager
+def _variables_back_on_failure(run: HostRun, facts: Facts) -> Iterator[None]:
+    """Put back what was set for a shorter stop when the stop does not come."""
+    try:
+        yield
+    except RolloutError:
+        if run.host.settings.shorter_stop:
+            with suppress(HostProblem):  # the first error is the one to tell
+                restore_variables(run, facts)
+        raise
 
 
 def _at_restart(run: HostRun, facts: Facts, unit: Unit) -> list[str]:
@@ -162,6 +177,7 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
     with run.phase("change") as details:
         made = make(run, ready.before)
         details.update(exit_status=made.ended.exit_status, last_words=made.ended.last_words)
+    left = restore_variables(run, ready.before) if run.host.settings.shorter_stop else ""
     proof = Proof(0, (), ())
     problem = _what_went_wrong(made)
     if not problem:
@@ -174,7 +190,7 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
         _unlock(run)
         return outcome
     outcome = Outcome("changed", "; ".join(proof.remarks), proof.restarts, _longest(made))
-    outcome = with_hooks(run, outcome, "undrain")
+    outcome = with_hooks(run, outcome.with_trouble(left) if left else outcome, "undrain")
     with run.phase("soak") as details:
         failed = [f"{result.id}: {result.found}" for result in soak(run) if result.status == "fail"]
         details.update(gate=failed)

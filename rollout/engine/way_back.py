@@ -10,6 +10,7 @@ from rollout.changes.model import Change
 from rollout.engine.look import its_socket, login_file, manager_of, was_active
 from rollout.engine.preflight import moving
 from rollout.engine.steps import HostRun, script
+from rollout.engine.unit import last_words
 from rollout.errors import WrongState
 from rollout.facts.model import Facts, Unit
 
@@ -18,30 +19,35 @@ START_MARGIN_SECONDS = 60
 START_LIMIT_SECONDS = 3600  # for a unit that sets no limit of its own
 
 
-def prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
+def prepare(run: HostRun, facts: Facts, unit: Unit) -> list[str]:
     """Stash the installed packages, save every file that will be touched, and try the way back in simulation.
 
-    Raises `WrongState` when there is no way back; the operator may accept that (`--accept-no-rollback`).
+    Returns the packages, with their versions, that are in no cache and no repository: their archives were rebuilt from
+    the installed files. Raises `WrongState` when there is no way back; the operator may accept that
+    (`--accept-no-rollback`).
     """
     packages = next((change for change in run.plan.changes if change.kind == "packages"), None)
     allocator = any(change.kind == "allocator" for change in run.plan.changes)
     path = drop_in_path(unit)
-    text = script(
-        "way_back",
-        manager=manager_of(run, facts),
-        here=run.here,
-        unit=unit.id,
-        before=list(packages.before.items()) if packages and packages.do else [],
-        after=moving(packages),
-        drop_in=path if allocator else "",
-        drop_in_folder=path.rpartition("/")[0],
-    )
-    result = run.ask(text, timeout_seconds=1800)
-    if result.exit_status == CANNOT_GO_BACK and not run.options.accept_no_rollback:
-        why = result.stderr.decode("utf-8", "replace").strip()
-        raise WrongState(run.name, f"there is no way back: {why}", hint="--accept-no-rollback goes ahead without one.")
-    if result.exit_status != CANNOT_GO_BACK:
-        result.check("preparing the way back")
+    values = {
+        "manager": manager_of(run, facts),
+        "here": run.here,
+        "unit": unit.id,
+        "before": list(packages.before.items()) if packages and packages.do else [],
+        "after": moving(packages),
+        "drop_in": path if allocator else "",
+        "drop_in_folder": path.rpartition("/")[0],
+    }
+    result = run.ask(script("way_back", **values), timeout_seconds=1800)
+    if result.exit_status == CANNOT_GO_BACK:
+        if not run.options.accept_no_rollback:
+            why = last_words(result.stderr)
+            hint = "--accept-no-rollback goes ahead without one."
+            raise WrongState(run.name, f"there is no way back: {why}", hint=hint)
+        # Without the old packages; the host's own files are saved all the same.
+        result = run.ask(script("way_back", **{**values, "before": [], "after": []}), timeout_seconds=1800)
+    result.check("preparing the way back")
+    return [line.removeprefix("rebuilt ") for line in result.text.splitlines() if line.startswith("rebuilt ")]
 
 
 def write_record(run: HostRun, facts: Facts, unit: Unit) -> None:

@@ -10,7 +10,7 @@ from rollout.facts.model import Facts
 from rollout.facts.unknown import Known, Unknown
 from rollout.plan.downtime import expected_downtime
 from rollout.plan.model import AllocatorRow, HostPlan, SecondsRange, VersionRow
-from rollout.settings import Host
+from rollout.settings import Host, ShorterStop
 from rollout.versions import ServerVersion
 
 
@@ -27,11 +27,21 @@ def plan_host(
         allocator=_allocator(facts, needs),
         changes=needs.changes,
         restarts=restarts,
-        expected_downtime_seconds=SecondsRange(**asdict(expected_downtime(facts, needs))) if restarts else None,
+        expected_downtime_seconds=_downtime(facts, needs, host.settings.shorter_stop) if restarts else None,
+        expected_downtime_by_stop={
+            "plain": _downtime(facts, needs, None),
+            "shorter": _downtime(facts, needs, host.settings.shorter_stop or ShorterStop()),
+        }
+        if restarts
+        else {},
         blockers=needs.blockers,
         warnings=needs.warnings,
         prediction=prediction,
     )
+
+
+def _downtime(facts: Facts, needs: Assessment, shorter: ShorterStop | None) -> SecondsRange:
+    return SecondsRange(**asdict(expected_downtime(facts, needs, shorter)))
 
 
 def unreachable_host(name: str, code: str, message: str) -> HostPlan:

@@ -30,6 +30,10 @@ CODES: dict[str, str] = {
         "the hosts, so the run stops whatever the failure budget is. whole_wave_stops: false leaves it to the budget."
     ),
     "pause_between": "A wave is over and the policy asks a person before the next one. Answer yes to go on.",
+    "window_closed": (
+        "Outside its maintenance window (rollout_window) a host is not begun; one that was begun is finished. The "
+        "hosts that are left are pending: go on with rollout apply --resume when the window is open."
+    ),
     "switchover_needed": (
         "The next host is a primary and the policy wants it switched first. Its replicas are changed. Make one of them "
         "the primary, then make a fresh plan and apply it: the old primary is then found as a replica."

@@ -23,7 +23,8 @@ class Standing:
 
     `statuses` holds the last word on each host that was begun or decided on; a host without one is `pending`.
     `running` are the hosts at work now, whatever their status says. `failed_gates` are hosts that were changed and
-    whose health gate then failed. `confirmed` counts the waves after which a person said yes to go on.
+    whose health gate then failed. `confirmed` counts the waves after which a person said yes to go on. `shut` are the
+    hosts that may not be begun at this time of day, each with the sentence that says when they may.
     """
 
     waves: Waves
@@ -33,6 +34,7 @@ class Standing:
     constraints: Constraints = NO_CONSTRAINTS
     abort_requested: bool = False
     confirmed: int = 0
+    shut: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -88,7 +90,11 @@ def judge(policy: Policy, state: Standing) -> Decision:
     number = _current_wave(state, held)
     if number is None:
         return Decision("continue", "nothing_left", "no host of the run is left to change", held_back=held)
-    ready = tuple(host for host in state.waves[number] if state.open(host) and host not in held)
+    left = tuple(host for host in state.waves[number] if state.open(host) and host not in held)
+    ready = tuple(host for host in left if host not in state.shut)
+    if left and not ready and not state.running:
+        reason = "; ".join(f"{host}: {state.shut[host]}" for host in left)
+        return Decision("stop", "window_closed", reason, held_back=held)
     wait = _switchover(policy, state, ready) or _pause(policy, state, number, ready)
     return replace(wait, held_back=held) if wait else _go_on(policy, state, ready, held)
 

@@ -60,6 +60,7 @@ class HostPlan(_Value):
     changes: tuple[Change, ...] = ()
     restarts: int = 0
     expected_downtime_seconds: SecondsRange | None = None
+    expected_downtime_by_stop: Mapping[str, SecondsRange] = Field(default_factory=dict)  # `plain` and `shorter`
     blockers: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
     prediction: Mapping[str, Any] | None = None

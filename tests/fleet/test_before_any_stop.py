@@ -43,7 +43,7 @@ def test_an_option_that_the_new_server_refuses(fleet: Rehearsal, product: Produc
     product.plan("--host", "db1")
     row = product.run("apply", "--yes", "--json", expect=4).json["hosts"][0]
     assert row["status"] == "failed"
-    assert "new_binary: exit status 7" in row["error"]
+    assert "new_binary: the new server: exit status 7" in row["error"]
     assert "unknown variable 'innodb_no_such_option=1'" in row["error"]
     assert fleet.text("db1", STARTED) == started
 

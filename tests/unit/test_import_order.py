@@ -13,6 +13,7 @@ ROOMS = (
         "printable",
         "resources",
         "versions",
+        "windows",
         "settings",
         "inventory",
         "simulator",
