@@ -36,7 +36,7 @@ Status = Literal[
 # is known to have begun it.
 WRITING_PHASES = frozenset(
     {"lock", "preflight", "backup", "way_back", "change", "take_back", "unlock"}
-    | {"before", "drain", "shorter_stop", "undrain", "after", "notify"}
+    | {"before", "drain", "shorter_stop", "undrain", "after", "notify", "restore", "retention"}
 )
 
 

@@ -1,5 +1,6 @@
 """What a user may set: the schemas of `rollout_*` variables, and the frozen `Host` that all other rooms take."""
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -121,6 +122,23 @@ class ShorterStop(BaseModel):
     dump_pct: int | None = Field(default=None, ge=1, le=100)
 
 
+def _age_seconds(entry: object) -> object:
+    """Read `24h`, `90m`, `2d` or a number of seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *([smhd]?)", str(entry).strip())
+    if not found:
+        raise ValueError(f"{entry!r} is no age: write it as 24h, 90m, 2d or a number of seconds")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
+
+
+class BackupAccept(BaseModel):
+    """A backup that others take: `command`, run on the host, prints when the newest good one was begun."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: Command
+    max_age: Annotated[float, BeforeValidator(_age_seconds), Field(gt=0, description="in seconds")]
+
+
 def _asked_for(entry: object) -> object:
     """Let `true` stand for the defaults and `false` for not at all."""
     return ({} if entry else None) if isinstance(entry, bool) else entry
@@ -151,6 +169,9 @@ class Settings(BaseModel):
     defaults_file: str = Field(default="", description="option file on the host for the database login")
     backup_directory: str = "/var/backups/rollout"
     backup_method: Literal["mariadb-backup", "mariadb-dump", "none"] = "mariadb-backup"
+    backup_command: Hook | None = Field(default=None, description="what takes the backup instead")
+    backup_accept: BackupAccept | None = Field(default=None, description="where a fresh backup makes ours needless")
+    backup_keep: int | None = Field(default=None, ge=1, description="backups of ours that are kept, empty for all")
     soak_seconds: float = Field(default=120.0, ge=0)
     settle_seconds: float = Field(default=600.0, ge=0, description="how long lag and other nodes are waited for")
     monitoring_paths: tuple[str, ...] = Field(default=(), description="files or folders of monitoring on the host")

@@ -56,6 +56,7 @@ INTERRUPTED = (
 @click.option("--pause-between", is_flag=True, help="Ask before each wave but the first.")
 @click.option("--stop-for-switchover", is_flag=True, help="Stop before a primary, so that it can be switched.")
 @click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
+@click.option("--verify-restore", is_flag=True, help="Start a copy of each backup as a second server, and read it.")
 @hooks_option
 @click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
 @lock_option
@@ -83,6 +84,7 @@ def command(
     pause_between: bool,
     stop_for_switchover: bool,
     skip_backup: str,
+    verify_restore: bool,
     skip_hooks: str,
     accept_no_rollback: bool,
     take_over_lock: str,
@@ -114,6 +116,7 @@ def command(
         Options(
             skip_backup=skip_backup,
             skip_hooks=skip_hooks,
+            verify_restore=verify_restore,
             take_over_locks=(take_over_lock,) if take_over_lock else (),
             accept_no_rollback=accept_no_rollback,
             patience_seconds=patience_seconds,

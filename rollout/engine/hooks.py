@@ -117,7 +117,12 @@ def hook_on_failure(run: HostRun, event: HookEvent) -> Iterator[None]:
         raise
 
 
-def _run_one(run: HostRun, event: HookEvent, number: int, hook: Hook, facts: dict[str, str]) -> HookRan:
+def run_program(run: HostRun, what: str, program: Hook, **facts: str) -> HookRan:
+    """Run a program of the user's that is no hook, in the same way and with the same facts and these."""
+    return _run_one(run, what, 0, program, _facts(run, what, facts))
+
+
+def _run_one(run: HostRun, event: str, number: int, hook: Hook, facts: dict[str, str]) -> HookRan:
     started = time.monotonic()
     if hook.where == "controller":
         status, said = _here(run, hook, facts)
@@ -169,7 +174,7 @@ def _own_environment(run: HostRun) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in secret}
 
 
-def _facts(run: HostRun, event: HookEvent, more: dict[str, str]) -> dict[str, str]:
+def _facts(run: HostRun, event: str, more: dict[str, str]) -> dict[str, str]:
     """Return what a hook is told. Texts that may come from a host are made safe to print."""
     told = {
         "HOOK": event,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from rollout.changes.model import Change
 from rollout.engine.hooks import EVENTS, missing_programs
-from rollout.engine.look import manager_of
+from rollout.engine.look import manager_of, was_active
 from rollout.engine.steps import HostRun, script
 from rollout.errors import WrongState
 from rollout.facts.model import Facts, Package, Unit
@@ -40,7 +40,10 @@ def preflight(run: HostRun, facts: Facts, unit: Unit) -> tuple[Tried, ...]:
     by_kind = {change.kind: change for change in run.plan.changes}
     packages, allocator = by_kind.get("packages"), by_kind.get("allocator")
     library_package, library_version = _pair(allocator)
-    tool = backup_tool_package(facts) if needs_backup(run) else None
+    settings = run.host.settings
+    physical = settings.backup_method == "mariadb-backup" and not settings.backup_command
+    takes = needs_backup(run) and physical and was_active(unit)
+    tool = backup_tool_package(facts) if takes else None
     text = script(
         "preflight",
         manager=manager_of(run, facts),
@@ -74,7 +77,9 @@ def _packages(run: HostRun) -> Change | None:
 
 def needs_backup(run: HostRun) -> bool:
     """Whether a backup is taken: always, unless the operator gave a reason, or playbook or settings say none."""
-    return "backup" in run.phases and not run.options.skip_backup and run.host.settings.backup_method != "none"
+    settings = run.host.settings
+    wanted = settings.backup_method != "none" or settings.backup_command is not None
+    return "backup" in run.phases and not run.options.skip_backup and wanted
 
 
 def backup_tool_package(facts: Facts) -> Package | None:
@@ -149,7 +154,7 @@ def _space(run: HostRun, facts: Facts) -> list[Tried]:
     free: dict[str, int] = {}
     data = known_or(storage.datadir_bytes, None) or known_or(facts.pool.data_bytes, 0)
     wanted = [(storage.run_directory, ROOM_FOR_PACKAGES_BYTES if run.plan.changes else 0)]
-    if needs_backup(run):
+    if needs_backup(run) and not run.host.settings.backup_command:
         wanted.append((storage.backup_directory, int(data * 1.1)))
     for place, needed_bytes in wanted:
         if isinstance(place, Unknown):

@@ -1,5 +1,6 @@
 """Proof on fresh facts that the change is what it must be."""
 
+import json
 from dataclasses import asdict, dataclass
 
 from rollout.changes.allocator import DROP_IN
@@ -68,10 +69,10 @@ def expectation(run: HostRun, before: Facts) -> Expectation:
 
 
 def _prepared_backup(run: HostRun) -> str | None:
-    """Return the folder that holds the prepared backup; a dump has none, and was judged when it was taken."""
-    if not needs_backup(run) or run.host.settings.backup_method != "mariadb-backup":
-        return None
-    return f"{run.host.settings.backup_directory}/{run.run_id}/data"
+    """Return the folder that holds a prepared backup; every other kind was judged when it was taken."""
+    path = run.folder / "backup.json"
+    backup = json.loads(path.read_text()) if needs_backup(run) and path.is_file() else {}
+    return f"{backup['directory']}/data" if backup.get("how") == "mariadb-backup" else None
 
 
 def _drop_in(unit_id: str, allocator: Change | None) -> DropIn | None:

@@ -31,6 +31,7 @@ class Options:
 
     skip_backup: str = ""  # the reason, in the operator's words
     skip_hooks: str = ""  # the same, for a run without hooks
+    verify_restore: bool = False
     take_over_locks: tuple[str, ...] = ()  # dead runs whose locks are taken over
     accept_no_rollback: bool = False
     accept_drift: bool = False

@@ -16,6 +16,8 @@ from rollout.engine.peers import wait_until_synced
 from rollout.engine.preflight import Tried, preflight
 from rollout.engine.proof import Proof, prove
 from rollout.engine.recover import recover
+from rollout.engine.restore import verify_restore
+from rollout.engine.retention import prune_backups
 from rollout.engine.shorter_stop import restore_variables, shorten_stop
 from rollout.engine.soak import soak, take_sample
 from rollout.engine.steps import HostRun
@@ -105,7 +107,11 @@ def _prepare(run: HostRun, facts: Facts, unit: Unit) -> None:
     with run.phase("baseline"):
         take_sample(run, "before")
     with run.phase("backup") as details:
-        details.update(_backup_details(run, back_up(run, facts)))
+        backup = back_up(run, facts)
+        details.update(_backup_details(run, backup))
+    if run.options.verify_restore:
+        with run.phase("restore") as details:
+            details["tables_read"] = verify_restore(run, facts, backup)
     with run.phase("way_back") as details:
         details["rebuilt"] = prepare(run, facts, unit)
         write_record(run, facts, unit)
@@ -196,6 +202,9 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
         details.update(gate=failed)
     for one in failed:
         outcome = outcome.with_trouble(f"health gate {one}")
+    if run.host.settings.backup_keep:
+        with run.phase("retention") as details:
+            details["removed"] = prune_backups(run)
     outcome = with_hooks(run, outcome, "after")
     _unlock(run)
     return outcome
@@ -240,4 +249,4 @@ def _refuse_failures(run: HostRun, tried: tuple[Tried, ...]) -> dict[str, Any]:
 def _backup_details(run: HostRun, backup: Backup | None) -> dict[str, Any]:
     if backup is None:
         return {"skipped": run.options.skip_backup or "the settings ask for none"}
-    return {"directory": backup.directory, "bytes": backup.size_bytes, "manifest_sha256": backup.manifest_sha256}
+    return backup.details

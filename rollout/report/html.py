@@ -17,7 +17,7 @@ from rollout.report.timeline import WIDTH, clock, timeline
 _TONES = {"pass": "good", "done": "good", "fail": "bad", "failed": "bad", "warn": "notice", "started": "notice"}
 _COLOURS = {
     **dict.fromkeys(("lock", "probe", "preflight", "baseline"), "look"),
-    **dict.fromkeys(("backup", "way_back"), "save"),
+    **dict.fromkeys(("backup", "restore", "way_back"), "save"),
     **dict.fromkeys(("change", "shorter_stop"), "change"),
     **dict.fromkeys(("proof", "soak"), "prove"),
     **dict.fromkeys(("take_back", "recover"), "back"),

@@ -16,10 +16,12 @@ FORGET = r"""version=$(dpkg-query -W -f '${Version}' mariadb-server)
 cp -a /srv/repo /root/repo && rm -f /root/repo/*mariadb*"${version#*:}"*.deb && cd /root/repo
 gzip -dc Packages.gz | awk -v version="$version" '
   BEGIN { RS = ""; ORS = "\n\n" } index($0, "\nVersion: " version "\n") == 0' >left
-gzip -nc left >Packages.gz; rm left
-sed -i '/^SHA256/,$d' Release
-sum=$(sha256sum <Packages.gz | cut -d ' ' -f 1) size=$(stat -c %s Packages.gz)
-printf 'SHA256:\n %s %s Packages.gz\n' "$sum" "$size" >>Release
+gzip -nc left >Packages.gz; mv left Packages
+sed -i '/^SHA256/,$d' Release; echo SHA256: >>Release
+for file in Packages Packages.gz; do
+  printf ' %s %s %s\n' "$(sha256sum <$file | cut -d ' ' -f 1)" "$(stat -c %s $file)" $file >>Release
+done
+rm Packages
 mount --bind /root/repo /srv/repo; rm -f /var/cache/apt/archives/*.deb
 """
 

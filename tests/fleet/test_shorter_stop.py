@@ -17,7 +17,7 @@ pytestmark = pytest.mark.fleet
 ASK = """mariadb -N -e "SELECT @@innodb_max_dirty_pages_pct, @@innodb_max_dirty_pages_pct_lwm, @@innodb_fast_shutdown,
 @@innodb_buffer_pool_dump_pct" """
 DIRTY = """mariadb -e "CREATE DATABASE dirt; CREATE TABLE dirt.t (a INT PRIMARY KEY, b CHAR(200)) ENGINE=InnoDB;
-INSERT INTO dirt.t SELECT seq, REPEAT('x', 200) FROM seq_1_to_120000" """
+INSERT INTO dirt.t SELECT seq, REPEAT('x', 200) FROM dirt.seq_1_to_120000" """
 
 
 def product_for(fleet: Rehearsal, folder: Path, **shorter_stop: Any) -> Product:
