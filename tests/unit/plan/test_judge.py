@@ -189,3 +189,16 @@ def test_stop_for_switchover_stops_before_the_primary() -> None:
     decision = judge(policy, standing("c c .", constraints=REPLICATION, confirmed=1))
     assert (decision.action, decision.code) == ("stop", "switchover_needed")
     assert "c is the primary of a, b" in decision.reason
+
+
+def test_a_host_outside_its_window_is_not_begun() -> None:
+    """Others of its wave go first; then the run stops, the wave is not over, and running hosts are waited for."""
+    shut = {"b": "its window opens later", "d": "its window opens later"}
+    first = judge(Policy(), standing("c .. ..", shut=shut))
+    assert (first.action, first.start) == ("continue", ("c",))
+    waiting = judge(Policy(), standing("c .r ..", shut=shut))
+    assert (waiting.action, waiting.start) == ("continue", ())
+    stopped = judge(Policy(), standing("c .c ..", shut=shut))
+    assert (stopped.action, stopped.code) == ("stop", "window_closed")
+    assert stopped.reason == "b: its window opens later"
+    assert judge(Policy(), standing("c cc cc", shut=shut)).code == "nothing_left"
