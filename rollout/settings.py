@@ -162,6 +162,11 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     fix_releases: dict[str, FixRelease] = Field(default_factory=dict, description="adds to the table, keyed by series")
+    packages_origin: str = Field(
+        default="",
+        pattern=r"^([^/]+/[^/]+)?$",
+        description="where the installed server came from, ORIGIN/CODENAME, if no repository has that version any more",
+    )
     allocator: Literal["jemalloc", "keep"] = "jemalloc"
     malloc_conf: str = Field(default="", description="value of MALLOC_CONF in the drop-in, empty for none")
     environment: dict[str, str] = Field(default_factory=dict, description="more environment for the drop-in")

@@ -25,7 +25,8 @@ BLOCKERS: dict[str, str] = {
     "behind, a mirror that is down. apt ends with 0 on old lists too, so its messages decide. Mend the source; "
     "nothing is overridden here.",
     "origin_unknown": "The installed version is in no repository any more, so nobody can tell where it came from and "
-    "where its successor should. Put its repository back, or upgrade by hand.",
+    "where its successor should. Say it (rollout_packages_origin: Debian/bookworm, as apt-cache policy names o= and "
+    "n=), put its repository back, or upgrade by hand.",
     "sibling_missing": "A package that belongs to the server cannot be had at the target version. Upgrading around it "
     "can keep the new server from starting (plugins must fit). Wait until the repository has it.",
     "held": "A package that would move is on hold. A hold is somebody's order: lift it with apt-mark unhold (or dnf "

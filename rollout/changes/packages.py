@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import TypeAlias
 
 from rollout.changes.model import Change, Finding
 from rollout.changes.render import script
@@ -44,6 +45,9 @@ def upstream_of(package_version: str | None) -> Upstream | None:
     return parsed.upstream if parsed else None
 
 
+Homes: TypeAlias = frozenset[tuple[str, str]]  # origin and release of repositories
+
+
 def assess_packages(facts: Facts, settings: Settings) -> PackagesVerdict:
     """Say what the packages of a host need. Pure; never a guess: what cannot be told is a blocker with its reason."""
     blocked = _foundation(facts)
@@ -56,21 +60,22 @@ def assess_packages(facts: Facts, settings: Settings) -> PackagesVerdict:
         return PackagesVerdict("unknown", blockers=(Finding("version_unknown", _why(facts.server.on_disk)),))
     releases = fix_releases(settings.fix_releases)
     release = releases.get(running.series)
-    state = fix_status(running, _offered(facts), releases)
+    state = fix_status(running, _offered(facts, settings), releases)
     if running.flavour != "mariadb":
         message = f"{running} is an Enterprise build: whether one carries the fix cannot be told from its number"
         return PackagesVerdict(state, warnings=(Finding("enterprise_unknown", message),))
     if release is None:
         return PackagesVerdict(state, warnings=(_no_release(running, state),))
-    return _toward(facts, running, release)
+    return _toward(facts, settings, running, release)
 
 
-def _offered(facts: Facts) -> list[Upstream] | None:
+def _offered(facts: Facts, settings: Settings) -> list[Upstream] | None:
     """Collect the upstream versions that the origin of the installed server offers; None where that is unknown."""
     server = facts.packages.named(str(facts.server.executable_package))
-    if server is None or not server.installed_from or isinstance(server.versions, Unknown):
+    homes = _homes(server, settings) if server else frozenset()
+    if server is None or not homes or isinstance(server.versions, Unknown):
         return None
-    rows = [upstream_of(row.version) for row in server.versions if _same_origin(server, row)]
+    rows = [upstream_of(row.version) for row in server.versions if _same_origin(row, homes)]
     return [upstream for upstream in rows if upstream]
 
 
@@ -116,7 +121,7 @@ def _foundation(facts: Facts) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _toward(facts: Facts, running: ServerVersion, release: Release) -> PackagesVerdict:
+def _toward(facts: Facts, settings: Settings, running: ServerVersion, release: Release) -> PackagesVerdict:
     wanted = parse_upstream(release.version)
     server = facts.packages.named(str(facts.server.executable_package))
     if server is None or server.installed is None:
@@ -130,10 +135,11 @@ def _toward(facts: Facts, running: ServerVersion, release: Release) -> PackagesV
     if installed is not None and installed >= wanted:
         change = _restart_only(running, installed)
         return PackagesVerdict(reached, change=change, target=_dotted(installed) if change else None)
-    blocked = (*_excluded(facts), *_filtered(facts, server)) or _nowhere(server)
+    homes = _homes(server, settings)
+    blocked = (*_excluded(facts), *_filtered(facts, server)) or (() if homes else _nowhere(server))
     if blocked:
         return PackagesVerdict("unknown", blockers=blocked)
-    target = _target(server, running.series, wanted)
+    target = _target(server, homes, running.series, wanted)
     if target is None:
         elsewhere = _elsewhere(facts, server, running.series, wanted)
         return PackagesVerdict("not_published", warnings=(_not_published(server, release), *elsewhere))
@@ -141,11 +147,9 @@ def _toward(facts: Facts, running: ServerVersion, release: Release) -> PackagesV
 
 
 def _nowhere(server: Package) -> tuple[Finding, ...]:
-    if server.installed_from:
-        return ()
     message = (
         f"{server.name} {server.installed} is in no repository any more, so nobody can tell where it came from; "
-        "name its repository again, or upgrade by hand"
+        "say it with rollout_packages_origin, name its repository again, or upgrade by hand"
     )
     return (Finding("origin_unknown", message),)
 
@@ -206,17 +210,24 @@ def _restart_only(running: ServerVersion, installed: Upstream) -> Change | None:
     )
 
 
-def _target(server: Package, series: str, wanted: Upstream) -> PackageVersion | None:
+def _target(server: Package, homes: Homes, series: str, wanted: Upstream) -> PackageVersion | None:
     """Return the newest version of the series, at or above the fix, from the origin of the installed one."""
     for row in server.versions if isinstance(server.versions, tuple) else ():
         upstream = upstream_of(row.version)
-        if upstream and series_of(upstream) == series and upstream >= wanted and _same_origin(server, row):
+        if upstream and series_of(upstream) == series and upstream >= wanted and _same_origin(row, homes):
             return row
     return None
 
 
-def _same_origin(server: Package, row: PackageVersion) -> bool:
-    homes = {_origin(source) for source in server.installed_from}
+def _homes(server: Package, settings: Settings) -> Homes:
+    """Return where the installed server came from; what the user says counts only where no repository tells."""
+    if server.installed_from or not settings.packages_origin:
+        return frozenset(_origin(source) for source in server.installed_from)
+    origin, _, codename = settings.packages_origin.partition("/")
+    return frozenset({(origin, codename)})
+
+
+def _same_origin(row: PackageVersion, homes: Homes) -> bool:
     return any(_origin(source) in homes for source in row.repositories)
 
 

@@ -33,7 +33,12 @@ def product(fleet: Rehearsal, tmp_path: Path) -> Product:
     fleet.dirty("db2")
     fleet.text("db2", FORGET)
     product = Product(fleet.inventory, tmp_path / "state")
-    product.plan("--host", "db2")
+    row = product.plan("--host", "db2", "--json").json["hosts"][0]
+    assert "origin_unknown" in {found["code"] for found in row["blockers"]}
+    playbook = tmp_path / "gone.yml"
+    variables = "rollout_packages_origin: rollout-lab/bookworm, rollout_soak_seconds: 0"
+    playbook.write_text(f"name: gone\nchanges: [packages, allocator]\nvars: {{{variables}}}\n")
+    product.plan("--host", "db2", "--playbook", str(playbook))
     return product
 
 

@@ -87,6 +87,15 @@ def test_an_installed_version_that_is_in_no_repository_blocks() -> None:
     assert needs.blockers
 
 
+@pytest.mark.parametrize(("said", "fix"), [("MariaDB/trixie", "available"), ("Elsewhere/trixie", "not_published")])
+def test_where_it_came_from_may_be_said_where_no_repository_tells(said: str, fix: str) -> None:
+    """Only the origin that was said is taken from; saying another one finds nothing."""
+    needs = assess(
+        old_host(offered("mariadb-server", OLD, NEW), JEMALLOC), Settings(packages_origin=said), ("packages",)
+    )
+    assert needs.fix == fix
+
+
 def test_a_sibling_that_cannot_come_along_blocks_the_whole() -> None:
     """A compression provider left behind would keep the new server from starting."""
     behind = offered("mariadb-plugin-provider-lz4", OLD, OLD)
