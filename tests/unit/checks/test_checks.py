@@ -261,3 +261,11 @@ def test_the_worst_status_is_the_hosts() -> None:
     assert worst([made["pass"], made["warn"]]) == "warn"
     assert worst([made["pass"], made["skip"]]) == "pass"
     assert worst([]) == worst([made["skip"]]) == "skip"
+
+
+def test_a_server_that_is_to_be_stopped_is_not_asked_for_its_place() -> None:
+    """Nobody answers for replication or cluster; that is no failure where the server was stopped before."""
+    for check, unknown in (("replication", "channels"), ("wsrep", "galera")):
+        now = inside("replication", **{unknown: Unknown("the server is not running")})(WELL)
+        assert by_id(run_checks(now, now, EXPECTED))[check].status == "fail"
+        assert by_id(run_checks(now, now, replace(EXPECTED, active=False)))[check].status == "skip"
