@@ -36,7 +36,9 @@ def product(fleet: Rehearsal, tmp_path: Path) -> Product:
     row = product.plan("--host", "db2", "--json").json["hosts"][0]
     assert "origin_unknown" in {found["code"] for found in row["blockers"]}
     playbook = tmp_path / "gone.yml"
-    variables = "rollout_packages_origin: rollout-lab/bookworm, rollout_soak_seconds: 0"
+    # mariadb-backup of the running release is gone as well, so that a dump is the backup.
+    variables = "rollout_packages_origin: rollout-lab/bookworm, rollout_soak_seconds: 0, "
+    variables += "rollout_backup_method: mariadb-dump"
     playbook.write_text(f"name: gone\nchanges: [packages, allocator]\nvars: {{{variables}}}\n")
     product.plan("--host", "db2", "--playbook", str(playbook))
     return product
