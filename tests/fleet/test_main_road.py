@@ -125,3 +125,15 @@ def test_a_host_that_moved_since_the_plan_is_not_touched(fleet: Rehearsal, produ
     assert ended.json["hosts"][0]["status"] == "stale"
     assert fleet.text("db1", STATE) == state
     assert fleet.text("db1", "ls -A /var/lib/rollout") == ""
+
+
+def test_nothing_is_executed_below_run(fleet: Rehearsal, product: Product) -> None:
+    """Many hosts mount /run without the right to execute: preflight passes there, and leaves no trial behind."""
+    fleet.dirty("db3")
+    fleet.text("db3", "mount --bind /run /run && mount -o remount,bind,noexec /run")
+    fleet.text("db3", "cp /bin/true /run/true; ! /run/true 2>/dev/null")
+    product.plan("--host", "db3")
+    tried = product.run("apply", "--check", "--json").json["hosts"][0]["preflight"]
+    assert {"new_binary", "installed_binary", "preload"} <= {entry["id"] for entry in tried}
+    assert [entry for entry in tried if entry["status"] != "pass"] == []
+    assert fleet.text("db3", "ls -A /var/lib /usr/local/lib /opt | grep -c rollout-trial || :") == "0"
