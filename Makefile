@@ -37,7 +37,7 @@ ifeq ($(ROOT)-$(shell uname),0-Linux)
 	@$(MAKE) --no-print-directory debian
 	$(BIN)/rollout lab up --hosts 3 --name demo --publish-fix
 	$(BIN)/rollout facts $(LAB)
-	$(BIN)/rollout plan $(LAB) --playbook rehearsal --sample 2
+	$(BIN)/rollout plan $(LAB) --playbook rehearsal --sample 1
 	$(BIN)/rollout apply --yes
 	$(BIN)/rollout verify $(LAB)
 	$(BIN)/rollout rollback $(LAB) --yes

@@ -12,14 +12,15 @@ from rollout.plan.gate import Sample, gate
 from rollout.prediction.compare import compare
 from rollout.prediction.model import prediction_from_json
 
-SAMPLE_SECONDS = 2.0  # between the two probes of a sample
+# Between the two probes of a sample lies a tenth of the soak, within these bounds.
+SHORTEST_SAMPLE_SECONDS, LONGEST_SAMPLE_SECONDS = 1.0, 10.0
 
 
 def take_sample(run: HostRun, moment: str) -> Sample:
     """Probe the host twice and keep both as facts-MOMENT.json and facts-MOMENT-2.json."""
     first = fresh_facts(run)
     keep_facts(run, moment, first)
-    time.sleep(SAMPLE_SECONDS)
+    time.sleep(min(LONGEST_SAMPLE_SECONDS, max(SHORTEST_SAMPLE_SECONDS, run.host.settings.soak_seconds / 10)))
     second = fresh_facts(run)
     keep_facts(run, f"{moment}-2", second)
     return Sample(first, second)
