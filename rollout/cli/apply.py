@@ -9,13 +9,12 @@ from pathlib import Path
 
 import click
 
+from rollout.cli.choices import policy_choices, run_choices
 from rollout.cli.options import (
     FleetOptions,
     events_option,
     fleet_options,
-    hooks_option,
     json_option,
-    lock_option,
     progress_option,
     select_hosts,
     state_option,
@@ -23,7 +22,7 @@ from rollout.cli.options import (
 from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
 from rollout.cli.tables import outcome_table, plan_details, plan_table, show, table
-from rollout.engine.loop import RunResult, apply_plan, identified
+from rollout.engine.loop import RunResult, apply_plan
 from rollout.engine.rehearse import rehearse
 from rollout.engine.run_folder import OpenRun, RunFolder, new_run_id, run_to_resume
 from rollout.engine.steps import Options
@@ -38,7 +37,6 @@ Example:
   rollout apply --host db1        one host of the saved plan
   rollout apply --resume          go on with a run that was cut off
 """
-PATIENCE = "Seconds that a host may be out of reach while its change runs on, before it is called unknown."
 INTERRUPTED = (
     "run {run_id} was interrupted. A change that has begun goes on by itself on its host, which stays locked. "
     "See how far it came with rollout status; go on with rollout apply --resume, or go back with rollout rollback."
@@ -52,22 +50,8 @@ INTERRUPTED = (
 @click.option("--check", is_flag=True, help="Try all that preflight tries; change nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the last run that was cut off, on the hosts of that run.")
 @click.option("--run", "run_id", default=None, metavar="ID", help="With --resume: the run to go on with.")
-@click.option("--skip-blocked", is_flag=True, help="Pass over blocked hosts instead of stopping at them.")
-@click.option("--pause-between", is_flag=True, help="Ask before each wave but the first.")
-@click.option("--stop-for-switchover", is_flag=True, help="Stop before a primary, so that it can be switched.")
-@click.option("--skip-backup", default="", metavar="REASON", help="Take no backup; the reason stands in the journal.")
-@click.option("--verify-restore", is_flag=True, help="Start a copy of each backup as a second server, and read it.")
-@hooks_option
-@click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared.")
-@lock_option
-@click.option(
-    "--patience",
-    "patience_seconds",
-    type=click.FloatRange(min=0),
-    default=300.0,
-    show_default=True,
-    help=PATIENCE,
-)
+@policy_choices
+@run_choices
 @events_option
 @progress_option
 @state_option
@@ -80,15 +64,8 @@ def command(
     check: bool,
     resume: bool,
     run_id: str | None,
-    skip_blocked: bool,
-    pause_between: bool,
-    stop_for_switchover: bool,
-    skip_backup: str,
-    verify_restore: bool,
-    skip_hooks: str,
-    accept_no_rollback: bool,
-    take_over_lock: str,
-    patience_seconds: float,
+    asked: dict[str, bool],
+    options: Options,
     events: str | None,
     no_progress: bool,
     state: Path,
@@ -98,12 +75,7 @@ def command(
     if (check and resume) or (run_id and not resume) or (as_json and events == "-"):
         raise UsageProblem("--check with --resume, --run without it, and --json with --events - do not go together")
     folder = run_to_resume(state, run_id) if resume else RunFolder(state / "runs" / new_run_id())
-    plan = _under(
-        folder.plan() if resume else load_plan(plan_file or state / "plan.json"),
-        skip_blocked=skip_blocked,
-        pause_between=pause_between,
-        stop_for_switchover=stop_for_switchover,
-    )
+    plan = _under(folder.plan() if resume else load_plan(plan_file or state / "plan.json"), asked)
     hosts = _hosts_of(plan, fleet)
     earlier = folder.state() if resume else None
     if earlier and not fleet.given and not fleet.names and not fleet.limit:
@@ -112,16 +84,6 @@ def command(
         chosen = plan.model_copy(update={"hosts": tuple(row for row in plan.hosts if row.name in hosts)})
         show(plan_table(chosen))
         click.echo(plan_details(chosen))
-    options = identified(
-        Options(
-            skip_backup=skip_backup,
-            skip_hooks=skip_hooks,
-            verify_restore=verify_restore,
-            take_over_locks=(take_over_lock,) if take_over_lock else (),
-            accept_no_rollback=accept_no_rollback,
-            patience_seconds=patience_seconds,
-        )
-    )
     if check:
         raise click.exceptions.Exit(_check(plan, hosts, options, as_json=as_json))
     _ask(hosts, yes=yes)
@@ -146,7 +108,7 @@ def _said_when_interrupted(folder: RunFolder) -> Iterator[None]:
         raise
 
 
-def _under(plan: Plan, **asked: bool) -> Plan:
+def _under(plan: Plan, asked: dict[str, bool]) -> Plan:
     """Return the plan with what the operator asked of its policy on top."""
     policy = plan.policy.model_copy(update={name: True for name, wanted in asked.items() if wanted})
     return plan.model_copy(update={"policy": policy}).sealed()

@@ -21,8 +21,8 @@ from shlex import quote
 from rollout.errors import Unreachable, WrongState
 from rollout.remote.transport import Result, Transport
 
-FIRST_POLL_SECONDS = 0.2  # what is short is not waited for in vain; what is long is asked after less and less often
-POLL_SECONDS = 1.0
+# What is short is not waited for in vain, what is long is asked after less and less often: at a tenth of its age.
+SHORTEST_POLL_SECONDS, LONGEST_POLL_SECONDS = 0.2, 5.0
 PATIENCE_SECONDS = 300.0
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -157,7 +157,6 @@ def wait_detached(
     `timeout_seconds`; it runs on in both cases.
     """
     started = heard = time.monotonic()
-    pause = FIRST_POLL_SECONDS
     while True:
         try:
             progress = poll_detached(transport, job)
@@ -172,8 +171,8 @@ def wait_detached(
                 return progress
             if heard - started > timeout_seconds:
                 raise WrongState(progress.host, f"{job.name} has not ended after {timeout_seconds:g} s; it runs on")
-        time.sleep(pause)
-        pause = min(POLL_SECONDS, pause * 1.5)
+        age_seconds = time.monotonic() - started
+        time.sleep(min(LONGEST_POLL_SECONDS, max(SHORTEST_POLL_SECONDS, age_seconds / 10)))
 
 
 def _words(job: Job) -> dict[str, str]:

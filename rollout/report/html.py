@@ -16,19 +16,20 @@ from rollout.report.timeline import WIDTH, clock, timeline
 
 _TONES = {"pass": "good", "done": "good", "fail": "bad", "failed": "bad", "warn": "notice", "started": "notice"}
 _COLOURS = {
-    **dict.fromkeys(("lock", "probe", "preflight", "baseline"), "look"),
+    **dict.fromkeys(("lock", "probe", "preflight", "variables", "baseline", "peers"), "look"),
     **dict.fromkeys(("backup", "restore", "way_back"), "save"),
     **dict.fromkeys(("change", "shorter_stop"), "change"),
     **dict.fromkeys(("proof", "soak"), "prove"),
     **dict.fromkeys(("take_back", "recover"), "back"),
+    **dict.fromkeys(("before", "drain", "connections", "undrain", "after", "notify"), "wait"),
 }
 _LEGEND = (
-    ("look", "lock, probe, preflight, baseline"),
+    ("look", "lock, probe, preflight, variables, baseline"),
     ("save", "backup and way back"),
     ("change", "change"),
     ("prove", "proof and soak"),
     ("back", "taking back"),
-    ("wait", "other"),
+    ("wait", "hooks and other"),
 )
 
 
