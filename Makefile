@@ -51,10 +51,11 @@ else
 	@echo "A rehearsal fleet of real hosts needs Linux and root; this was the recorded fleet."
 endif
 
-lint: venv ## ruff, ruff format, mypy strict
+lint: venv ## ruff, ruff format, mypy strict; every test file can be read
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(BIN)/pytest tests --collect-only -qq >/dev/null || $(BIN)/pytest tests --collect-only -qq
 
 format: venv ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .
