@@ -11,7 +11,7 @@ INSTALL = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dpkg -s 
   { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(1); }; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help venv debian debian-test fault-test demo test lint format unit ansible-test lab-test exact-test page-test bench clean
+.PHONY: help venv debian debian-test fault-test bench-test waves-test demo test lint format unit ansible-test lab-test exact-test page-test bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -65,11 +65,17 @@ unit: venv debian-test ## tests of pure code, seconds
 	$(BIN)/pytest tests/unit -q -n 2
 
 lab-test: venv debian-test ## tests on the rehearsal fleet (root, Linux)
-	$(BIN)/pytest tests/fleet -q -m "not matrix" --ignore-glob='*/test_faults_*'
+	$(BIN)/pytest tests/fleet -q --durations=30 -m "not matrix" --ignore-glob='*/test_faults_*'
 	$(BIN)/pytest tests/fleet/test_faults_*.py -q -m "not matrix" -n 3 --maxschedchunk=1
 
 fault-test: venv debian-test ## the whole matrix of faults, four hosts at a time, and its table (root, Linux)
 	$(BIN)/pytest tests/fleet/test_faults_*.py -q -n 4 --maxschedchunk=1
+
+bench-test: venv debian-test ## every way in which a measurement on a host may end, on the rehearsal fleet (root, Linux)
+	$(BIN)/pytest tests/fleet/test_bench_host.py -q
+
+waves-test: venv debian-test ## a fleet of all kinds is changed while it is written to (root, Linux; minutes)
+	$(BIN)/pytest tests/fleet/test_mixed_fleet.py -q -s
 
 exact-test: venv debian-test ## two hundred random programs a version: the simulator against real servers (root)
 	EXACT_PROGRAMS=$${EXACT_PROGRAMS:-200} $(BIN)/pytest tests/fleet/test_exactness.py -q -s

@@ -106,6 +106,7 @@ def test_ctrl_c_in_the_middle_of_the_load_leaves_nothing(fleet: Rehearsal, produ
     assert state_of(product, "db1") == "recovered"
 
 
+@pytest.mark.matrix
 def test_a_network_cut_under_the_load_loses_neither_the_load_nor_the_host(fleet: Rehearsal, product: Product) -> None:
     """The load goes on without anybody; when the network is back its results are brought home."""
     fleet.dirty("db1")
@@ -136,6 +137,7 @@ def test_a_killed_controller_leaves_a_host_that_puts_itself_back(fleet: Rehearsa
     assert differences(before, snapshot(fleet, "db1")) == []
 
 
+@pytest.mark.matrix
 def test_rollback_ends_a_load_that_runs(fleet: Rehearsal, product: Product) -> None:
     """After a killed controller nobody has to wait for the load: rollback ends it and puts the host back."""
     fleet.dirty("db1")
@@ -147,6 +149,7 @@ def test_rollback_ends_a_load_that_runs(fleet: Rehearsal, product: Product) -> N
     assert fleet.text("db1", LEFT) == AS_FOUND
 
 
+@pytest.mark.matrix
 def test_a_load_that_takes_too_much_is_ended_on_the_host(fleet: Rehearsal, product: Product) -> None:
     """What the sampler writes when memory runs short ends the load; its words are the reason that is told."""
     fleet.dirty("db3")
@@ -159,6 +162,7 @@ def test_a_load_that_takes_too_much_is_ended_on_the_host(fleet: Rehearsal, produ
     assert fleet.text("db3", LEFT) == AS_FOUND
 
 
+@pytest.mark.matrix
 def test_a_reboot_under_the_load_does_not_begin_it_again(fleet: Rehearsal, product: Product) -> None:
     """The host comes up as it was found, and all that is done then is to drop the schema."""
     fleet.dirty("db3")
