@@ -16,6 +16,8 @@ from rollout.facts.model import Facts, Unit
 
 # What differs between two binaries for where they lie, or names the release itself.
 _PLACES = frozenset({"plugin_dir", "lc_messages_dir", "character_sets_dir", "basedir", "language"})
+# Given as the name of a file, and told by the server as a switch: named at all means on.
+_NAMED_SWITCHES = frozenset({"log_bin"})
 _WORDS = {"TRUE": "ON", "YES": "ON", "FALSE": "OFF", "NO": "OFF", "(NO DEFAULT VALUE)": "", "NULL": ""}
 
 
@@ -94,13 +96,20 @@ def changing(values: Values) -> tuple[Becomes, ...]:
 def _by_hand(values: Values) -> Iterator[Becomes]:
     """Yield what was set at run time, and what the files say otherwise since the start."""
     for name, now in values.running.items():
-        then = (values.new or values.old).get(name, values.old.get(name))
+        then = _as_told((values.new or values.old).get(name, values.old.get(name)), name)
         if then is None or _plain(then) == _plain(now):
             continue
         if values.origins[name] == "SQL":
             yield Becomes(name, now, then, "set at run time, and the option files say otherwise")
         elif values.origins[name] == "CONFIG" or name in values.in_files:
             yield Becomes(name, now, then, "the option files were changed since the start")
+
+
+def _as_told(value: str | None, name: str) -> str | None:
+    """Return a value of an option as the running server would tell it."""
+    if value is None or name not in _NAMED_SWITCHES:
+        return value
+    return "OFF" if _plain(value) in ("", "OFF", "0.0") else "ON"
 
 
 def _by_release(values: Values) -> Iterator[Becomes]:

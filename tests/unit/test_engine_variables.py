@@ -52,3 +52,11 @@ def test_long_lists_of_switches_are_told_by_their_difference() -> None:
     one = Becomes("optimizer_switch", "a=on,mrr=on,z=off", "a=on,mrr=off", "why")
     assert one.told == "optimizer_switch becomes mrr=off, is mrr=on now (why)"
     assert Becomes("sql_mode", "A,B", "A", "why").told == "sql_mode becomes A, is A,B now (why)"
+
+
+def test_a_binary_log_that_is_named_in_the_files_is_on() -> None:
+    """`log_bin=mariadb-bin` is told as ON by the server that has read it; taken out of the files it is news."""
+    on = Values(running={"log_bin": "ON"}, origins={"log_bin": "CONFIG"}, old={"log_bin": "mariadb-bin"})
+    gone = Values(running={"log_bin": "ON"}, origins={"log_bin": "CONFIG"}, old={"log_bin": "(No default value)"})
+    assert changing(on) == ()
+    assert changing(gone) == (Becomes("log_bin", "ON", "OFF", "the option files were changed since the start"),)
