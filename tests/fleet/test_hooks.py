@@ -60,7 +60,8 @@ def test_hooks_run_in_their_order_on_the_way_and_on_the_way_back(fleet: Rehearsa
     assert (tmp_path / "words").read_text().strip() == HOSTILE
     names = [name for name, _ in phases(product)]
     assert names == [
-        *("lock", "probe", "notify", "before", "preflight", "baseline", "backup", "way_back", "drain", "connections"),
+        *("lock", "probe", "notify", "before", "preflight", "variables", "baseline", "backup", "way_back"),
+        *("drain", "connections"),
         *("change", "proof", "undrain", "soak", "after", "unlock", "notify"),
     ]
     news.unlink()
