@@ -21,6 +21,7 @@ ALONE, TREE, CLUSTER = ("db1", "db2"), ("db3", "db4", "db5", "db6"), ("db7", "db
 REPLICAS = TREE[1:]
 PLAYBOOK = "name: all kinds at once\nchanges: [packages, allocator]\ncanary: 1\nserial: ['100%']\nat_once: wave\n"
 WRITTEN = "rollout_demo_writer.written"
+LAST_WORDS = "systemctl status --no-pager mariadb | head -12; journalctl -u mariadb -o short --no-pager | tail -40"
 PATIENT = "mariadb --no-auto-rehash --batch --skip-column-names --execute"
 CLIENT = f"timeout 5 {PATIENT}"
 LAG = f"{CLIENT.replace(' --skip-column-names', '')} 'SHOW SLAVE STATUS\\G' | sed -n 's/.*Seconds_Behind_Master: //p'"
@@ -97,7 +98,9 @@ def test_a_mixed_fleet_is_changed_while_it_is_written_to(mixed: Fleet, tmp_path:
             thread.join()
     document = applied.json
     rows = {row["name"]: row for row in document["hosts"]}
-    assert {name: row["status"] for name, row in rows.items()} == dict.fromkeys(rows, "changed"), applied.err
+    failed = [name for name, row in rows.items() if row["status"] == "failed"]
+    words = {name: mixed.shell(name, LAST_WORDS).stdout.decode() for name in failed}
+    assert {name: row["status"] for name, row in rows.items()} == dict.fromkeys(rows, "changed"), (applied.err, words)
     assert applied.code == 0
     spans = _spans(RunFolder(tmp_path / "state" / "runs" / document["run_id"]))
     _say(watched, spans, rows)
