@@ -159,7 +159,7 @@ def test_l80_no_client_reads_a_dump_back() -> None:
     dumped = {"here": "/r", "directory": "/to", "method": "mariadb-dump", "tool": "", "login": "--no-defaults"}
     script = ENGINE("backup", **dumped, socket="/run/mysqld/mysqld.sock")
     taken = script[script.index('"$dump" ') : script.index("tail -n 1")]
-    assert "|" not in taken
+    assert " | " not in taken
     assert '>"$to/dump.sql"' in taken
     assert "Dump completed" in script
     assert "<" not in taken
