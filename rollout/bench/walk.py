@@ -4,7 +4,6 @@ import io
 import tarfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from rollout.bench.load import Compose, Load, Seen, script
 from rollout.bench.refusal import against
@@ -17,7 +16,7 @@ from rollout.engine.steps import HostRun
 from rollout.engine.unit import Ended, attach, run_detached
 from rollout.engine.walk import finish
 from rollout.engine.way_back import prelude, record, write_files
-from rollout.errors import HostProblem, RollbackIncomplete, RolloutError, Unreachable, WrongState
+from rollout.errors import RollbackIncomplete, RolloutError, WrongState
 from rollout.facts.model import Facts, Unit
 
 LOOK_SECONDS = 5  # over which the server's own traffic is counted
@@ -55,7 +54,7 @@ def _check_root(run: HostRun) -> None:
 
 
 def _until_the_load(run: HostRun, compose: Compose, busy: float) -> tuple[Seen, Load]:
-    try:
+    with lock.back_on_failure(run):
         with run.phase("probe"):
             seen = _look(run)
             keep_facts(run, "before", seen.facts)
@@ -66,12 +65,6 @@ def _until_the_load(run: HostRun, compose: Compose, busy: float) -> tuple[Seen, 
             load = compose(seen)
         with run.phase("way_back"):
             _write(run, seen.facts, seen.unit, load)
-    except Unreachable:
-        raise
-    except RolloutError:
-        with suppress(HostProblem):  # the first error is the one to tell
-            _unlock(run)
-        raise
     return seen, load
 
 
@@ -109,7 +102,7 @@ def _through_the_load(run: HostRun, seen: Seen, load: Load, read: Read) -> Outco
     if left:
         told = f"the host is not as it was found: {'; '.join(left)}. Record: {run.here} on the host"
         return Outcome("failed", told, exit_code=RollbackIncomplete.exit_code)
-    _unlock(run)
+    lock.leave(run)
     if ended.exit_status:
         return Outcome("failed", _why(ended), exit_code=1)
     keep(run.folder, read(run, seen, load), started)
@@ -135,18 +128,13 @@ def _interrupted(run: HostRun) -> Outcome:
             run.ask(f"[ ! -d {run.here} ] || echo interrupted >{run.here}/stop")
             ended = attach(run, "do", timeout_seconds=600)
             left = _left(run) if ended else []
-        _unlock(run)
+        lock.leave(run)
     except RolloutError as error:
         return of_error(error, change_began=True)
     if left or (ended and ended.exit_status == WAY_BACK_FAILED):
         told = f"interrupted, and the host is not as it was found: {'; '.join(left)}. Record: {run.here} on the host"
         return Outcome("failed", told, exit_code=RollbackIncomplete.exit_code)
     return Outcome("recovered", "interrupted; the load was ended and the host put back", exit_code=STOPPED)
-
-
-def _unlock(run: HostRun) -> None:
-    with run.phase("unlock"):
-        lock.give_back(run)
 
 
 def fetch(run: HostRun) -> None:

@@ -15,7 +15,7 @@ from rollout.bench.run import Measuring, run_on
 from rollout.bench.sizes import PUBLISHED, Asked
 from rollout.bench.store import kept_one
 from rollout.bench.words import diff_lines, result_lines
-from rollout.cli.options import FleetOptions, fleet_options, json_option, select_hosts, state_option
+from rollout.cli.options import FleetOptions, fleet_options, json_option, progress_option, select_hosts, state_option
 from rollout.cli.progress import Progress
 from rollout.engine.run_folder import RunFolder, find_run, new_run_id
 from rollout.errors import UsageProblem
@@ -48,7 +48,6 @@ busy_option = click.option(
     metavar="N",
     help="Questions a second of others from which the host is left in peace.",
 )
-quiet_option = click.option("--no-progress", is_flag=True, help="Plain lines, no spinner.")
 
 _MEMORY = """Measure the server's memory over time under a load that turns memory over, and at rest after it.
 
@@ -81,7 +80,7 @@ Examples:
 @click.option("--no-restart", is_flag=True, help="Measure the process as it stands.")
 @click.option("--chart", type=CHART, help="Draw it into an .svg or a .png.")
 @busy_option
-@quiet_option
+@progress_option
 @state_option
 @json_option
 def memory(
@@ -137,7 +136,7 @@ Examples:
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of tables and reads.")
 @click.option("--chart", type=CHART, help="Draw it into an .svg or a .png.")
 @busy_option
-@quiet_option
+@progress_option
 @state_option
 @json_option
 def lru(

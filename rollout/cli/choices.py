@@ -1,17 +1,11 @@
-"""What an operator asks of an apply beyond the plan, as options; the command gets them as values of the rooms below.
-
-@click.command()
-@run_choices
-@policy_choices
-def command(options: Options, asked: dict[str, bool]) -> None: ...
-"""
+"""What an operator asks of an apply beyond the plan, as options; the command gets them as values of the rooms below."""
 
 from functools import wraps
 from typing import Any
 
 import click
 
-from rollout.cli.options import Command, hooks_option, lock_option
+from rollout.cli.options import Command, decorated, hooks_option, lock_option
 from rollout.engine.loop import identified
 from rollout.engine.steps import Options
 
@@ -49,7 +43,7 @@ def run_choices(function: Command) -> Command:
         locks = tuple(run for run in (given.pop("take_over_lock"),) if run)
         return function(*args, options=identified(Options(take_over_locks=locks, **chosen)), **given)
 
-    return _with(wrapper, _RUN)
+    return decorated(wrapper, _RUN)
 
 
 def policy_choices(function: Command) -> Command:
@@ -60,10 +54,4 @@ def policy_choices(function: Command) -> Command:
         asked = {name: given.pop(name) for name in ("skip_blocked", "pause_between", "stop_for_switchover")}
         return function(*args, asked=asked, **given)
 
-    return _with(wrapper, _POLICY)
-
-
-def _with(command: Command, options: tuple[Any, ...]) -> Command:
-    for decorate in reversed(options):
-        command = decorate(command)
-    return command
+    return decorated(wrapper, _POLICY)

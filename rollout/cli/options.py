@@ -12,7 +12,7 @@ A command that works on hosts takes one keyword for all of them:
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -58,8 +58,12 @@ def fleet_options(function: Command) -> Command:
         fleet = FleetOptions(typed or _from_environment(), given.pop("limit"), given.pop("names"), vault)
         return function(*args, fleet=fleet, **given)
 
-    command: Command = wrapper
-    for decorate in reversed(_FLEET):
+    return decorated(wrapper, _FLEET)
+
+
+def decorated(command: Command, options: Iterable[Callable[[Command], Command]]) -> Command:
+    """Add options to a command; `--help` shows them in the order given."""
+    for decorate in reversed(tuple(options)):
         command = decorate(command)
     return command
 

@@ -3,10 +3,12 @@
 import json
 import shlex
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
 from rollout.engine.steps import BASE, LOGIN, HostRun, script
-from rollout.errors import Locked, WrongState
+from rollout.errors import HostProblem, Locked, RolloutError, Unreachable, WrongState
 
 LOCKED = 75  # exit statuses of lock.sh and unlock.sh
 SAME_MACHINE = 76
@@ -64,6 +66,25 @@ def give_back(run: HostRun) -> None:
         theirs = result.stderr.decode("utf-8", "replace")
         raise Locked(run.name, f"the lock is no longer ours but held by {_who(theirs)}")
     result.check("giving the lock back")
+
+
+def leave(run: HostRun) -> None:
+    """Give the lock back as a phase of its own."""
+    with run.phase("unlock"):
+        give_back(run)
+
+
+@contextmanager
+def back_on_failure(run: HostRun) -> Iterator[None]:
+    """Give the lock back when a phase before the change fails: nothing was changed. Out of reach, it stays."""
+    try:
+        yield
+    except Unreachable:
+        raise
+    except RolloutError:
+        with suppress(HostProblem):  # the first error is the one to tell
+            leave(run)
+        raise
 
 
 def owner(text: str) -> dict[str, str]:

@@ -102,8 +102,7 @@ def _rolled_back(run: HostRun) -> Outcome:
             return _cleared(run, left.lock_run)
         return _under_lock(replace(run, record_id=chosen.record.run_id), chosen.record)
     finally:
-        with run.phase("unlock"):
-            lock.give_back(run)
+        lock.leave(run)
 
 
 def _cleared(run: HostRun, dead_run: str) -> Outcome:

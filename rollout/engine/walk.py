@@ -23,7 +23,7 @@ from rollout.engine.soak import soak, take_sample
 from rollout.engine.steps import HostRun
 from rollout.engine.variables import at_restart
 from rollout.engine.way_back import prepare, write_record
-from rollout.errors import CommandFailed, HostProblem, RolloutError, StalePlan, Unreachable, WrongState
+from rollout.errors import CommandFailed, HostProblem, RolloutError, StalePlan, WrongState
 from rollout.facts.model import Facts, Unit
 from rollout.journal import dump_synced
 from rollout.plan.build import drifted, still_needed
@@ -74,7 +74,7 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
     with run.phase("lock"):
         lock.take(run)
         lock.wait_for_the_dead(run)
-    with _lock_back_on_failure(run):
+    with lock.back_on_failure(run):
         if run.known and run.known.finished:
             _begin_anew(run)
         with run.phase("probe"):
@@ -83,7 +83,7 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
             if stale:
                 raise StalePlan(f"{run.name}: {stale}", hint="Make a fresh plan with: rollout plan")
         if not still_needed(facts, run.host, run.kinds):
-            _unlock(run)
+            lock.leave(run)
             return Outcome("ok")
         unit = its_unit(run, facts)
         try_hooks(run, "notify", status="started")
@@ -193,7 +193,7 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
         problem = "; ".join(proof.wrong)
     if problem:
         outcome = with_hooks(run, recover(run, ready.before, made, problem), "undrain", "after")
-        _unlock(run)
+        lock.leave(run)
         return outcome
     outcome = Outcome("changed", "; ".join(proof.remarks), proof.restarts, _longest(made))
     outcome = with_hooks(run, outcome.with_trouble(left) if left else outcome, "undrain")
@@ -206,7 +206,7 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
         with run.phase("retention") as details:
             details["removed"] = prune_backups(run)
     outcome = with_hooks(run, outcome, "after")
-    _unlock(run)
+    lock.leave(run)
     return outcome
 
 
@@ -218,24 +218,6 @@ def _what_went_wrong(made: Made) -> str:
 
 def _longest(made: Made) -> float | None:
     return made.downtime.writes.longest_seconds if made.downtime else None
-
-
-def _unlock(run: HostRun) -> None:
-    with run.phase("unlock"):
-        lock.give_back(run)
-
-
-@contextmanager
-def _lock_back_on_failure(run: HostRun) -> Iterator[None]:
-    """Give the lock back when a phase before the change fails: nothing was changed. Out of reach, it stays."""
-    try:
-        yield
-    except Unreachable:
-        raise
-    except RolloutError:
-        with suppress(HostProblem):  # the first error is the one to tell
-            _unlock(run)
-        raise
 
 
 def _refuse_failures(run: HostRun, tried: tuple[Tried, ...]) -> dict[str, Any]:

@@ -25,14 +25,6 @@ pytestmark = pytest.mark.fleet
 WAYS = pytest.mark.parametrize("way", ["resume", "rollback"])
 
 
-def then(trial: Trial, way: str, target: str, *, restarts: int | None = 1) -> None:
-    """After the fault is mended: resume ends well, or rollback finds nothing to do and the host as at first."""
-    if way == "resume":
-        trial.resumes(target, restarts=restarts)
-    else:
-        trial.goes_back("ok")
-
-
 def refused(trial: Trial, *words: str, status: str = "failed", code: int = 4, untouched: bool = True) -> str:
     """Apply and hold how it ends: the status, the exit code, no new start of the server; return what was said."""
     started = trial.text(INVOCATION)
@@ -59,10 +51,7 @@ def test_a_disk_that_fills_up_at_unpack(trial: Trial, way: str) -> None:
     assert "No space left on device" in trial.text("cat /var/lib/rollout/*/run-do-1.log")
     assert trial.text("mariadb -N -e 'SELECT 1'") == "1"
     trial.text("umount /usr/share/mysql")
-    if way == "resume":
-        trial.resumes(target)
-    else:
-        trial.goes_back("rolled_back" if row["status"] == "failed" else "ok")
+    trial.ends(way, target, "rolled_back" if row["status"] == "failed" else "ok")
 
 
 @pytest.mark.matrix
@@ -74,7 +63,7 @@ def test_a_disk_that_fills_up_at_the_backup(trial: Trial, way: str) -> None:
     trial.text(FILL.format(folder="/var/backups/rollout", room_kib=20_000))
     assert "/var/backups/rollout: 20 MiB free" in refused(trial)
     trial.text("umount /var/backups/rollout; rmdir /var/backups/rollout")
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.mark.matrix
@@ -93,7 +82,7 @@ def test_a_disk_that_fills_up_in_the_backup(trial: Trial, way: str) -> None:
     trial.status_is("failed")
     assert trial.text(INVOCATION) == started
     trial.text("umount /var/backups/rollout; rmdir /var/backups/rollout")
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.mark.matrix
@@ -129,7 +118,7 @@ def test_a_package_whose_script_fails(trial: Trial, way: str, tmp_path: Path) ->
     refused(trial, status="recovered", untouched=False)
     assert "the script is broken" in trial.text("cat /var/lib/rollout/*/run-do-1.log")
     mend_repository(trial.fleet.lab)
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.mark.parametrize("way", [pytest.param("resume", marks=pytest.mark.matrix), "rollback"])
@@ -142,7 +131,7 @@ def test_a_server_that_does_not_start(trial: Trial, way: str) -> None:
     refused(trial, status="recovered", untouched=False)
     assert trial.text("mariadb -N -e 'SELECT 1'") == "1"
     trial.text(MAY_START)
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.fixture
@@ -209,7 +198,7 @@ def test_a_foreign_preload(trial: Trial, way: str) -> None:
     assert f"{DROP_INS}/override.conf sets LD_PRELOAD=" in told
     assert "blocked" in trial.product.plan("--host", HOST, expect=None).out
     trial.text(NOT_FOREIGN)
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.mark.matrix
@@ -227,7 +216,7 @@ def test_a_foreign_preload_under_the_run(trial: Trial, way: str) -> None:
     assert "libz" in trial.text(f"cat {DROP_INS}/zzz-other.conf")
     trial.text(NOT_FOREIGN.replace("override.conf", "zzz-other.conf"))
     trial.text("systemctl restart mariadb")
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.mark.matrix
@@ -239,7 +228,7 @@ def test_a_plan_that_went_stale(trial: Trial, way: str) -> None:
     trial.text("apt-mark hold mariadb-server")
     refused(trial, status="stale")
     trial.text("apt-mark unhold mariadb-server")
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.mark.matrix
@@ -252,7 +241,7 @@ def test_dpkg_is_held_for_long(trial: Trial, way: str) -> None:
     told = refused(trial)
     assert "perl" in told
     trial.text(RELEASE_DPKG)
-    then(trial, way, target)
+    trial.ends(way, target, "ok")
 
 
 @pytest.mark.matrix

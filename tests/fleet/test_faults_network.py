@@ -133,10 +133,7 @@ def test_sshd_ends_for_good_while_packages_move(trial: Trial, way: str) -> None:
     assert trial.ended(process).code == 4
     trial.status_is("unknown")
     trial.text("systemctl start ssh")
-    if way == "resume":
-        trial.resumes(target)
-    else:
-        trial.goes_back()
+    trial.ends(way, target)
 
 
 def test_a_host_that_reboots_while_packages_move(trial: Trial) -> None:
@@ -153,33 +150,17 @@ def test_a_host_that_reboots_while_packages_move(trial: Trial) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("way", ["resume", "rollback"])
-def test_the_power_goes_at_both_ends_while_packages_move(trial: Trial, way: str) -> None:
-    """Host and controller lose their power at once: nobody is there to say anything, and all can be told later."""
-    trial.fault = "power cut of host and controller in the midst of change"
+@pytest.mark.parametrize("phase", ["change", "backup"])
+def test_the_power_goes_at_both_ends(trial: Trial, phase: str, way: str) -> None:
+    """Host and controller lose their power at once: nobody is there to say anything, and all can be told later.
+
+    A backup that ended half-way is taken anew, and a run that changed nothing leaves nothing.
+    """
+    trial.fault = f"power cut of host and controller in the midst of {phase}"
     target = trial.plan()
-    process = trial.in_full_swing("change")
+    process = trial.in_full_swing(phase)
     trial.fleet.lab.power_off(HOST)
     trial.kill(process)
     trial.fleet.lab.power_on(HOST)
     trial.status_is("unknown")
-    if way == "resume":
-        trial.resumes(target, restarts=None)
-    else:
-        trial.goes_back()
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("way", ["resume", "rollback"])
-def test_the_power_goes_at_both_ends_in_the_backup(trial: Trial, way: str) -> None:
-    """A backup that ended half-way is taken anew; a run that changed nothing leaves nothing."""
-    trial.fault = "power cut of host and controller in the midst of backup"
-    target = trial.plan()
-    process = trial.in_full_swing("backup")
-    trial.fleet.lab.power_off(HOST)
-    trial.kill(process)
-    trial.fleet.lab.power_on(HOST)
-    trial.status_is("unknown")
-    if way == "resume":
-        trial.resumes(target, restarts=None)
-    else:
-        trial.goes_back()
+    trial.ends(way, target, restarts=None)

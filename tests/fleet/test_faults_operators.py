@@ -104,7 +104,4 @@ def test_a_login_shell_that_does_not_stop_talking(trial: Trial, phase: str, way:
     assert "wrote more than" in ended.json["hosts"][0]["error"]
     trial.status_is("unknown" if phase == "change" else "failed")
     trial.text(CALM_SHELL)
-    if way == "resume":
-        trial.resumes(target)
-    else:
-        trial.goes_back()
+    trial.ends(way, target)

@@ -159,6 +159,13 @@ class Trial:
             self.is_as_at_first()
         self.data_is_intact()
 
+    def ends(self, way: str, target: str, *statuses: str, restarts: int | None = 1) -> None:
+        """End it in one of the two ways: `resume` ends well, or else rollback ends where the host started."""
+        if way == "resume":
+            self.resumes(target, restarts=restarts)
+        else:
+            self.goes_back(*statuses)
+
     def is_as_at_first(self) -> None:
         """Hold the host against its first state. Ask inside of a cell."""
         assert differences(self.first, snapshot(self.fleet, HOST)) == []
