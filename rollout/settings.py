@@ -194,6 +194,12 @@ class Settings(BaseModel):
     )
     recording: str = Field(default="", description="folder of a recorded host, relative to the file that names it")
 
+    @property
+    def secret_variables(self) -> frozenset[str]:
+        """The controller's environment variables in which passwords stand: no program of the user's inherits them."""
+        sources = (value for _, value in self if isinstance(value, SecretSource))
+        return frozenset(source.env for source in sources if source.env)
+
 
 @dataclass(frozen=True)
 class Connection:

@@ -136,18 +136,18 @@ def _run_one(run: HostRun, event: str, number: int, hook: Hook, facts: dict[str,
 
 def _here(run: HostRun, hook: Hook, facts: dict[str, str]) -> tuple[int, str]:
     ended = run_here(hook.command, {**_own_environment(run), **facts}, hook.timeout_seconds)
-    return ended.exit_status, printable(
-        ended.output.strip(),
-    )[-1000:]
+    return ended.exit_status, _last_words(ended.output)
 
 
 def _once(run: HostRun, hook: Hook, facts: dict[str, str]) -> tuple[int, str]:
     """Run a hook on the host that nothing hangs on: after the run has left, so that its folder may be gone."""
     text = _text(hook, facts)
     result = run.transport.run(text, timeout_seconds=hook.timeout_seconds + ATTACH_MARGIN_SECONDS)
-    return result.exit_status, printable(
-        result.stdout.strip(),
-    )[-1000:]
+    return result.exit_status, _last_words(result.stdout)
+
+
+def _last_words(output: bytes) -> str:
+    return printable(output.strip())[-1000:]
 
 
 def _on_host(run: HostRun, name: str, hook: Hook, facts: dict[str, str]) -> tuple[int, str]:
@@ -169,8 +169,7 @@ def _text(hook: Hook, facts: dict[str, str]) -> str:
 
 def _own_environment(run: HostRun) -> dict[str, str]:
     """Return the controller's environment without the variables in which this host's passwords stand."""
-    settings = run.host.settings
-    secret = {source.env for source in (settings.password_from, settings.become_password_from) if source}
+    secret = run.host.settings.secret_variables
     return {name: value for name, value in os.environ.items() if name not in secret}
 
 
