@@ -14,7 +14,7 @@ from rollout.settings import Connection, FixRelease, Host, Secret, Settings
 from rollout.versions import FIX_RELEASES, parse_upstream
 
 USER = "admin"
-SOAK_SECONDS = 2.0  # a rehearsal does not wait two minutes a host
+SOAK_SECONDS = 1.0  # a rehearsal does not wait two minutes a host
 
 
 def write_known_hosts(place: Place, fleet: Sequence[Wiring]) -> None:
