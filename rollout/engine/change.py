@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rollout.engine.downtime import Seen, seen
+from rollout.engine.downtime import longest_gap_seconds
 from rollout.engine.look import its_socket, login_option
 from rollout.engine.steps import HostRun, script
 from rollout.engine.unit import Ended, attach, run_detached, start_only
@@ -23,14 +23,16 @@ class Made:
 
     ended: Ended
     taken_back: bool | None
-    downtime: Seen | None
+    downtime_seconds: float | None
 
 
 def make(run: HostRun, facts: Facts) -> Made:
     """Run do.sh, or attach to it when it runs already, and wait for its end. It is never started twice at once."""
     text = f"exec sh {run.here}/do.sh"
-    ended, downtime = watched(run, facts, lambda: run_detached(run, "do", text, timeout_seconds=CHANGE_LIMIT_SECONDS))
-    return Made(ended, {TAKEN_BACK: True, WAY_BACK_FAILED: False}.get(ended.exit_status), downtime)
+    ended, downtime_seconds = watched(
+        run, facts, lambda: run_detached(run, "do", text, timeout_seconds=CHANGE_LIMIT_SECONDS)
+    )
+    return Made(ended, {TAKEN_BACK: True, WAY_BACK_FAILED: False}.get(ended.exit_status), downtime_seconds)
 
 
 def take_back(run: HostRun, argument: str = "") -> Ended:
@@ -61,7 +63,7 @@ def wait_for_change(run: HostRun) -> None:
     run.ask(f"umask 077; : >{run.here}/watch-{run.record_id}.stop").check("ending the watcher of the run")
 
 
-def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended, Seen | None]:
+def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended, float | None]:
     """Do `act` while one process on the host asks the server again and again; return its end and what was seen."""
     file = f"{run.here}/watch-{run.run_id}"
     text = script(
@@ -74,4 +76,4 @@ def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended
         f"while ! grep -q end {file} 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done; "
         f"cat {file} 2>/dev/null || :"
     )
-    return ended, seen(run.ask(stop).check("reading the watcher").text.splitlines())
+    return ended, longest_gap_seconds(run.ask(stop).check("reading the watcher").text.splitlines())

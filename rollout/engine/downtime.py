@@ -1,34 +1,21 @@
 """How long the server did not answer, as one process on the host saw it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
-class Gaps:
-    """Seconds without an answer: the longest gap and their sum."""
+def longest_gap_seconds(lines: Iterable[str]) -> float | None:
+    """Return the longest time in which the server gave less than before; None when it never answered the watcher.
 
-    longest_seconds: float
-    sum_seconds: float
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What the watcher saw: gaps of reads (no query answered) and of writes (not answered, or read-only)."""
-
-    reads: Gaps
-    writes: Gaps
-
-
-def seen(lines: Iterable[str]) -> Seen | None:
-    """Read the watcher's file: lines `nanoseconds TAB read|write|none|end`, one for each change of the answer.
-
-    A gap that is open at the last line ends there. None when the watcher saw nothing at all.
+    `lines` are the watcher's file: `nanoseconds TAB read|write|none|end`, one for each change of the answer. For a
+    server that took writes at first, one that comes back read-only is not back; a replica, read-only from the start,
+    is back when it answers. A gap that is open at the last line ends there.
     """
     moments = [(int(when) / 1e9, what) for when, _, what in (line.strip().partition("\t") for line in lines) if what]
-    if not moments:
+    answers = [what for _, what in moments if what in ("read", "write")]
+    if not answers:
         return None
-    return Seen(_gaps(_spans(moments, ("none",))), _gaps(_spans(moments, ("none", "read"))))
+    down = ("none",) if answers[0] == "read" else ("none", "read")
+    return round(max(_spans(moments, down), default=0.0), 3)
 
 
 def _spans(moments: list[tuple[float, str]], down: tuple[str, ...]) -> Iterator[float]:
@@ -41,8 +28,3 @@ def _spans(moments: list[tuple[float, str]], down: tuple[str, ...]) -> Iterator[
             since = None
     if since is not None:
         yield moments[-1][0] - since
-
-
-def _gaps(spans: Iterable[float]) -> Gaps:
-    all_spans = list(spans)
-    return Gaps(round(max(all_spans, default=0.0), 3), round(sum(all_spans), 3))

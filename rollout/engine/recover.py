@@ -24,11 +24,10 @@ def recover(run: HostRun, before: Facts, made: Made, problem: str) -> Outcome:
         failed = "" if made.taken_back or ended.exit_status == 0 else f"undo.sh: {ended.last_words}"
         left = "; ".join(filter(None, [failed, as_before(run, after)]))
     restarts = known_or(starts_since(before, after), 0)
-    longest = made.downtime.writes.longest_seconds if made.downtime else None
     if left:
         told = f"{problem}; and the way back is not complete: {left}. Record: {run.here} on the host"
-        return Outcome("failed", told, restarts, longest, RollbackIncomplete.exit_code)
-    return Outcome("recovered", problem, restarts, longest, exit_code=1)
+        return Outcome("failed", told, restarts, made.downtime_seconds, RollbackIncomplete.exit_code)
+    return Outcome("recovered", problem, restarts, made.downtime_seconds, exit_code=1)
 
 
 def as_before(run: HostRun, facts: Facts) -> str:

@@ -157,7 +157,7 @@ def _answers(facts: Facts) -> bool:
 
 def _taken_back(run: HostRun, record: HostRecord, before: Facts) -> Outcome:
     with run.phase("take_back") as details:
-        ended, downtime = watched(
+        ended, downtime_seconds = watched(
             run, before, lambda: take_back(run, "--accept-drift" if run.options.accept_drift else "")
         )
         details.update(exit_status=ended.exit_status, last_words=ended.last_words)
@@ -169,11 +169,10 @@ def _taken_back(run: HostRun, record: HostRecord, before: Facts) -> Outcome:
         keep_facts(run, "after", after)
         left = [*not_back(after, record), *([ended.last_words] if ended.exit_status else [])]
     restarts = known_or(starts_since(before, after), 0)
-    longest = downtime.writes.longest_seconds if downtime else None
     if left:
         told = f"the rollback is not complete: {'; '.join(left)}. Record: {run.here} on the host"
-        return Outcome("failed", told, restarts, longest, RollbackIncomplete.exit_code)
-    return Outcome("rolled_back", restarts=restarts, downtime_seconds=longest)
+        return Outcome("failed", told, restarts, downtime_seconds, RollbackIncomplete.exit_code)
+    return Outcome("rolled_back", restarts=restarts, downtime_seconds=downtime_seconds)
 
 
 def not_back(facts: Facts, record: HostRecord) -> list[str]:

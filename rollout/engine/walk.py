@@ -195,7 +195,7 @@ def _through_the_change(run: HostRun, ready: Ready) -> Outcome:
         outcome = with_hooks(run, recover(run, ready.before, made, problem), "undrain", "after")
         lock.leave(run)
         return outcome
-    outcome = Outcome("changed", "; ".join(proof.remarks), proof.restarts, _longest(made))
+    outcome = Outcome("changed", "; ".join(proof.remarks), proof.restarts, made.downtime_seconds)
     outcome = with_hooks(run, outcome.with_trouble(left) if left else outcome, "undrain")
     with run.phase("soak") as details:
         failed = [f"{result.id}: {result.found}" for result in soak(run) if result.status == "fail"]
@@ -214,10 +214,6 @@ def _what_went_wrong(made: Made) -> str:
     if made.ended.exit_status == 0:
         return ""
     return f"do.sh ended with {made.ended.exit_status}: {made.ended.last_words}"
-
-
-def _longest(made: Made) -> float | None:
-    return made.downtime.writes.longest_seconds if made.downtime else None
 
 
 def _refuse_failures(run: HostRun, tried: tuple[Tried, ...]) -> dict[str, Any]:
