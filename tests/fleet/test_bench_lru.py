@@ -8,7 +8,7 @@ from sysbench_host import give_sysbench
 
 from rollout.lab.rehearsal import Rehearsal
 
-pytestmark = pytest.mark.fleet
+pytestmark = [pytest.mark.fleet, pytest.mark.alone]
 
 VERSION = "mariadb -N -e \"SELECT SUBSTRING_INDEX(VERSION(), '-', 1)\""
 SCHEMAS = "mariadb -N -e \"SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE 'rollout_bench%'\""

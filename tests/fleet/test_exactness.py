@@ -29,6 +29,7 @@ from rollout.simulator.recorder import (
 )
 from rollout.simulator.settings import PoolSettings
 
+pytestmark = [pytest.mark.fleet, pytest.mark.alone]
 TABLES = 4
 ROWS = 2700  # three a leaf: 901 leaves a table, an index of two levels
 PROGRAMS = int(os.environ.get("EXACT_PROGRAMS", "10"))

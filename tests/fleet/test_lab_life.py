@@ -17,7 +17,7 @@ from rollout.errors import UsageProblem
 from rollout.lab.fleet import down, up
 from rollout.lab.layout import Place
 
-pytestmark = pytest.mark.fleet
+pytestmark = [pytest.mark.fleet, pytest.mark.alone]
 PROGRAM = [sys.executable, "-c", "from rollout.cli.app import main; main()", "lab"]
 
 

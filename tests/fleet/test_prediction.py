@@ -16,7 +16,7 @@ from rollout.remote import open_transport
 from rollout.remote.probing import look_at
 from rollout.settings import Host, Settings
 
-pytestmark = pytest.mark.fleet
+pytestmark = [pytest.mark.fleet, pytest.mark.alone]
 
 SAMPLE_SECONDS, WARM_SECONDS = 10, 20
 # 200,000 rows, about twice the pool, read by key at random, a thousand times a second at most.
