@@ -162,7 +162,7 @@ def _step(run: RunState, event: Event) -> RunState:
         return RunState(
             run_id=event.data.get("run_id", ""),
             kind=event.data.get("kind", "apply"),
-            started_at=event.time,
+            started_at=run.started_at or event.time,
             about=event.data,
             hosts={**run.hosts, **{name: run.hosts.get(name, HostState(name)) for name in names}},
         )

@@ -117,7 +117,8 @@ def told(event: Event) -> str:
             reason = f"; at the restart {'; '.join(data['at_restart'])}"
             return printable(f"{event.host}: variables {data.get('status')} ({seconds}){reason}")
         # Nothing else tells of a notice that failed: every other phase that fails stands in the host's outcome.
-        reason = f": {data['error']}" if data["phase"] == "notify" and data.get("error") else ""
+        why = str(data.get("error", "")).removeprefix(f"{event.host}: ") if data["phase"] == "notify" else ""
+        reason = f": {why}" if why else ""
         return printable(f"{event.host}: {data['phase'].replace('_', ' ')} {data.get('status')} ({seconds}){reason}")
     if event.event == "finished":
         downtime = data.get("downtime_seconds")

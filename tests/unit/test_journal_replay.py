@@ -189,13 +189,17 @@ def test_after_a_begun_change_nothing_of_before_is_done_again(
 
 
 def test_a_run_resumed_for_one_host_forgets_no_other(tmp_path: Path) -> None:
-    """A run was cut while two hosts were at work; resumed with --host db1 it still knows that db2's change began."""
+    """A run was cut while two hosts were at work; resumed with --host db1 it still knows that db2's change began.
+
+    And it began when it was begun, not when it was resumed.
+    """
     path = tmp_path / "journal.jsonl"
     write(path, [begin(["db1", "db2"]), ("db2", "phase_started", {"phase": "change"})])
     write(path, [begin(["db1"]), *walk("db1", ("lock",), random.Random(1))])  # noqa: S311 - a repeatable die
     state = fold(read(path))
     assert list(state.hosts) == ["db1", "db2"]
     assert (state.hosts["db2"].status, state.hosts["db2"].change_began) == ("unknown", True)
+    assert state.started_at == read(path)[0].time
 
 
 def test_every_damaged_line_is_named_at_once(tmp_path: Path) -> None:

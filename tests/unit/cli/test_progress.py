@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rollout.cli.progress import AtWork, Progress
+from rollout.cli.progress import AtWork, Progress, told
 from rollout.journal import Event
 
 HOSTS = [f"db{number:02}" for number in range(1, 41)]
@@ -66,6 +66,13 @@ def test_a_log_file_gets_every_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = followed(monkeypatch, terminal=False)
     assert "\x1b" not in seen
     assert "db01: way back done (1.5 s)" in seen
+
+
+def test_a_notice_that_failed_names_its_host_once() -> None:
+    """The journal's error bears the host's name, and so does the line."""
+    data = {"phase": "notify", "status": "failed", "seconds": 0.5, "error": "db1: hook notify: false: exit status 1"}
+    event = Event(time=NOW, host="db1", event="phase_ended", data=data)
+    assert told(event) == "db1: notify failed (0.5 s): hook notify: false: exit status 1"
 
 
 def test_a_program_gets_every_event(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
