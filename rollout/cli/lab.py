@@ -120,7 +120,7 @@ def _row(machine: Machine) -> dict[str, Any]:
 @click.argument("host")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND]...")
 def ssh(host: str, words: tuple[str, ...], name: str, state: Path) -> None:
-    """Open a shell on a host, or run a command there.
+    """Open a shell on a host, or run a command there; options stand before the host.
 
     Example: rollout lab ssh db1 sudo mariadb -e 'SELECT VERSION()'
     """

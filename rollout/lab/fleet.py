@@ -271,9 +271,9 @@ def find(place: Place) -> Fleet:
     check_name(place.name)
     record = _record(place)
     if record is None:
-        raise UsageProblem(
-            f"there is no fleet named {place.name} in {place.state}", hint="`rollout lab up --hosts 3` makes one"
-        )
+        others = sorted(path.parent.name for path in place.folder.parent.glob("*/fleet.json"))
+        hint = f"There is {', '.join(others)}: --name {others[0]}" if others else "`rollout lab up --hosts 3` makes one"
+        raise UsageProblem(f"there is no fleet named {place.name} in {place.state}", hint=hint)
     return Fleet(place, record, load(record.base))
 
 

@@ -141,5 +141,7 @@ def test_the_commands_say_what_they_did(place: Place) -> None:
     assert [(row["name"], row["state"], row["mariadb"]) for row in document["hosts"]] == [("db1", "running", "active")]
     assert lab("ssh", "db1", "exit 7").returncode == 7
     assert lab("ssh", "db2").stderr == f"rollout: the fleet {place.name} has no host db2\n  it has db1\n"
+    elsewhere = subprocess.run([*PROGRAM, "ssh", *options[2:], "db1"], capture_output=True, text=True, check=False)
+    assert f"There is {place.name}: --name {place.name}" in elsewhere.stderr
     assert lab("reset", "db1").stderr == "Back in the first state: db1.\n"
     assert lab("down").returncode == 0
