@@ -1,6 +1,7 @@
 """From pydantic's errors to mistakes that name file, line and path, with a guess at what was meant."""
 
 import difflib
+import re
 import typing
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,8 @@ from pydantic_core import ErrorDetails
 
 from rollout.errors import Mistake
 
+# What pydantic puts into a path beside names and numbers: a mapping's key itself, and the branch of a union.
+_OWN_MARK = re.compile(r"\[key\]$|(constrained|function)-|(tuple|list|dict|set|literal)\[")
 Place = Callable[[tuple[str | int, ...]], tuple[str, int]]
 
 
@@ -17,18 +20,25 @@ def mistakes_of(error: ValidationError, model: type[BaseModel], place: Place, pr
     """Yield a mistake for each error; `place` gives file and line of a path, `prefix` stands before its first name."""
     details = error.errors(include_url=False, include_context=True)
     wrong_inside = {detail["loc"][:-1] for detail in details}
+    by_path: dict[tuple[str | int, ...], list[ErrorDetails]] = {}
     for detail in details:
         if detail["type"] == "too_short" and detail["loc"] in wrong_inside:
             continue  # its entries were wrong, which is said already; that none is left is no mistake of the user's
-        path = _path(detail)
+        by_path.setdefault(_path(detail), []).append(detail)
+    for path, found in by_path.items():
         file, line = place(path)
         shown = prefix + ".".join(map(str, path))
-        yield Mistake(file, line, _message(detail, model, path, prefix), shown)
+        yield Mistake(file, line, _message(_branch(found), model, path, prefix), shown)
 
 
 def _path(detail: ErrorDetails) -> tuple[str | int, ...]:
-    """Return the path in the user's file, without pydantic's own mark for a mapping's key."""
-    return tuple(step for step in detail["loc"] if step != "[key]")
+    """Return the path in the user's file, without pydantic's own marks: of a mapping's key, of a branch of a union."""
+    return tuple(step for step in detail["loc"] if not _OWN_MARK.match(str(step)))
+
+
+def _branch(found: list[ErrorDetails]) -> ErrorDetails:
+    """Choose among the complaints of a union's branches: the one that took the value to be of its own type."""
+    return next((detail for detail in found if not detail["type"].endswith("_type")), found[0])
 
 
 def _message(detail: ErrorDetails, model: type[BaseModel], path: tuple[str | int, ...], prefix: str) -> str:
@@ -37,6 +47,8 @@ def _message(detail: ErrorDetails, model: type[BaseModel], path: tuple[str | int
         return f"is unknown{did_you_mean((prefix if len(path) == 1 else '') + str(path[-1]), known)}"
     if detail["type"] == "missing":
         return "is missing"
+    if detail["type"] == "too_short":
+        return "is empty"
     said = detail["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")
     found = detail["input"]
     shown = f", found {found!r}" if isinstance(found, str | int | float | bool | None) else ""

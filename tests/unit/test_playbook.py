@@ -107,7 +107,9 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         ("name: x\n", "changes: is missing"),
         ("name: x\nname: y\n", ":2: 'name' stands twice here"),
         ('name: x\nchanges: [packages]\nhooks: {drain: {command: "a \'b"}}\n', ":3: hooks.drain.*No closing quotation"),
-        ("name: x\nchanges: [packages]\nhooks: {drain: {command: ''}}\n", ":3: hooks.drain.*at least 1"),
+        ("name: x\nchanges: [packages]\nhooks: {drain: {command: ''}}\n", ":3: hooks.drain.*is empty"),
+        ("name: x\nchanges: [packages]\ncanary: -1\n", ":3: canary: should be greater than or equal to 0, found -1$"),
+        ("name: x\nchanges: []\n", ":2: changes: is empty$"),
     ],
 )
 def test_a_file_that_is_no_playbook_is_refused(tmp_path: Path, text: str, expected: str) -> None:
