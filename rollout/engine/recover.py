@@ -25,7 +25,7 @@ def recover(run: HostRun, before: Facts, made: Made, problem: str) -> Outcome:
         left = "; ".join(filter(None, [failed, as_before(run, after)]))
     restarts = known_or(starts_since(before, after), 0)
     if left:
-        told = f"{problem}; and the way back is not complete: {left}. Record: {run.here} on the host"
+        told = f"{problem}; and the host is not as it was: {left}. Record: {run.here} on the host"
         return Outcome("failed", told, restarts, made.downtime_seconds, RollbackIncomplete.exit_code)
     return Outcome("recovered", problem, restarts, made.downtime_seconds, exit_code=1)
 
