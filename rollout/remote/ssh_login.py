@@ -4,6 +4,7 @@ Fabric is held to what we resolved: it reads no configuration of its own, gets a
 (it writes into the one it is given), and its policy of accepting any host key is replaced before it connects.
 """
 
+import errno
 import logging
 import os
 import random
@@ -47,10 +48,11 @@ def log_in(
     """Return an open connection to `hop`, through `before` if there is a hop before it.
 
     sshd turns logins away when too many are on their way in (MaxStartups) or a source has failed too often
-    (PerSourcePenalties): such a login is tried again, with growing and random pauses, for `patience_seconds`.
-    Raises `Unreachable`.
+    (PerSourcePenalties): such a login is tried again, with growing and random pauses, for `patience_seconds`. A network
+    that says at once that there is no way gets as long as a host that says nothing, the time of one connection: a cable
+    that is out for seconds is told now in the one way and now in the other. Raises `Unreachable`.
     """
-    deadline = time.monotonic() + patience_seconds
+    started = time.monotonic()
     pause = 0.2
     while True:
         connection = _made(hop, before, secrets)
@@ -58,7 +60,7 @@ def log_in(
             connection.open()
         except (paramiko.SSHException, EOFError, OSError) as fault:
             connection.client.close()
-            if not _turned_away(fault) or time.monotonic() + pause > deadline:
+            if time.monotonic() + pause > started + _patience(hop, fault, patience_seconds):
                 raise unreachable(hop, fault) from fault
         except BaseException:  # a refused host key, an interrupt: the socket must not stay open
             connection.client.close()
@@ -104,6 +106,19 @@ def _made(hop: Hop, before: fabric.Connection | None, secrets: LoginSecrets) -> 
 def _turned_away(fault: Exception) -> bool:
     """Say whether sshd closed the connection before its greeting: it does so when it is busy, not when it refuses."""
     return isinstance(fault, EOFError | ConnectionResetError) or "protocol banner" in str(fault)
+
+
+def _patience(hop: Hop, fault: Exception, turned_away_seconds: float) -> float:
+    """Say how many seconds after the first try a login is still tried again."""
+    if _turned_away(fault):
+        return turned_away_seconds
+    return hop.connect_timeout_seconds if _no_way(fault) else 0.0
+
+
+def _no_way(fault: Exception) -> bool:
+    """Say whether the network told that it knows no way to the host."""
+    causes = fault.errors.values() if isinstance(fault, NoValidConnectionsError) else [fault]
+    return any(getattr(cause, "errno", None) in (errno.EHOSTUNREACH, errno.ENETUNREACH) for cause in causes)
 
 
 def unreachable(hop: Hop, fault: Exception) -> Unreachable:

@@ -169,7 +169,7 @@ def test_a_library_that_is_broken_before_the_run(with_library: Trial, kind: str,
     ("kind", "breaks"), [("missing", MISSING), ("not ELF", NO_ELF), ("of another architecture", OTHER_MACHINE)]
 )
 def test_a_library_that_breaks_under_the_run(with_library: Trial, kind: str, breaks: str, way: str) -> None:
-    """After preflight has tried it: it is tried once more before the stop; ours goes back, and the fault is named."""
+    """After preflight has tried it: the change does not hold, what is ours goes back, and the fault is named."""
     trial = with_library
     trial.fault = f"library {kind}, after preflight"
     target = trial.plan()
@@ -177,8 +177,8 @@ def test_a_library_that_breaks_under_the_run(with_library: Trial, kind: str, bre
     trial.text(f"cp -p {LIBRARY} /run/library; {breaks}")
     trial.go_on(process)
     row = trial.ended(process).json["hosts"][0]
-    assert (row["status"], row["restarts"]) == ("failed", 0), row
-    assert "taken back; and the host is not as it was: library_broken: libjemalloc2" in row["error"]
+    assert row["status"] == "failed", row
+    assert "; and the host is not as it was: library_broken: libjemalloc2" in row["error"]
     trial.status_is("failed")
     trial.text(f"cp -p /run/library $(readlink -m {LIBRARY})")
     if way == "resume":

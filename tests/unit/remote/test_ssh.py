@@ -1,6 +1,7 @@
 """The SSH transport against a real sshd: every way in which it does not work is a sentence."""
 
 import base64
+import errno
 import logging
 import os
 import secrets
@@ -13,8 +14,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import fabric
 import pytest
 from conftest import Sshd, free_port, key, stop, tool
+from paramiko.ssh_exception import NoValidConnectionsError
 
 from rollout.errors import Unreachable
 from rollout.remote.doors import Doors
@@ -69,6 +72,27 @@ def test_nobody_answers(sshd: Sshd, connect: Connect) -> None:
             said = refusal(connect(sshd.with_connection(port=port, connect_timeout_seconds=0.5)))
     assert f"127.0.0.1 port {port}: no answer within 0.5 s" in said
     assert time.monotonic() - started < 4
+
+
+def no_way(_connection: object) -> None:
+    """Fail as paramiko does where the network says at once that it knows no way."""
+    raise NoValidConnectionsError({("127.0.0.1", 22): OSError(errno.EHOSTUNREACH, "No route to host")})
+
+
+def test_a_cable_that_is_out_for_a_moment(sshd: Sshd, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No way to the host is asked for again as long as an answer would be waited for, and told only then."""
+    opened, tries = fabric.Connection.open, iter([no_way, no_way])
+
+    def opening(one: fabric.Connection) -> None:
+        next(tries, opened)(one)
+
+    monkeypatch.setattr("fabric.Connection.open", opening)
+    assert connect(sshd.with_connection(connect_timeout_seconds=5.0)).run("echo in").stdout == b"in\n"
+    monkeypatch.setattr("fabric.Connection.open", no_way)
+    started = time.monotonic()
+    said = refusal(connect(sshd.with_connection(connect_timeout_seconds=0.5)))
+    assert "no way there: No route to host" in said
+    assert 0.1 < time.monotonic() - started < 4
 
 
 def test_a_name_that_does_not_exist(sshd: Sshd, connect: Connect) -> None:
