@@ -168,6 +168,9 @@ class Settings(BaseModel):
         description="where the installed server came from, ORIGIN/CODENAME, if no repository has that version any more",
     )
     allocator: Literal["jemalloc", "keep"] = "jemalloc"
+    replace_allocator: bool = Field(
+        default=False, description="whether an allocator that others preload gives way to ours; it is respected else"
+    )
     malloc_conf: str = Field(default="", description="value of MALLOC_CONF in the drop-in, empty for none")
     environment: dict[str, str] = Field(default_factory=dict, description="more environment for the drop-in")
     unit: str = Field(default="", description="systemd unit of the server, empty to find it on the host")

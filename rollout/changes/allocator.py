@@ -1,15 +1,15 @@
-"""The allocator: jemalloc through a systemd drop-in of our own, and nobody else's preload touched."""
+"""The allocator: jemalloc through a systemd drop-in of our own, and no file of anybody else touched."""
 
 import re
 from dataclasses import dataclass
 
 from rollout.changes.model import Change, Finding
+from rollout.changes.preload import DROP_IN, others_mapped, replaced, respected
 from rollout.changes.render import MARKER, drop_in, script
 from rollout.facts.model import Facts, Library, Package, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
 from rollout.settings import Settings
 
-DROP_IN = "zz-rollout-allocator.conf"
 # Debian 10 and later, Ubuntu 19.10 and later; EPEL for the EL family, and Fedora.
 PACKAGES = {"apt": "libjemalloc2", "dnf": "jemalloc"}
 _LIB64 = ("x86_64", "aarch64", "ppc64le", "s390x")  # architectures whose libraries lie in /usr/lib64 on rpm hosts
@@ -31,12 +31,15 @@ def drop_in_path(unit: Unit) -> str:
 
 
 def assess_allocator(facts: Facts, settings: Settings) -> AllocatorVerdict:
-    """Say what the allocator of a host needs. Pure; a preload that is not ours is reported and left alone."""
+    """Say what the allocator of a host needs. Pure.
+
+    A preload that is not ours is reported and left alone; with `replace_allocator` ours overrules it where it can.
+    """
     unit = facts.unit
     if isinstance(unit, Unknown) or unit is None:
         reason = unit.reason if isinstance(unit, Unknown) else "systemd knows no unit of a database server here"
         return AllocatorVerdict(blockers=(Finding("unit_unknown", reason),))
-    blockers = _blockers(facts, unit)
+    blockers = _blockers(facts, unit, settings)
     library, package, missing = _library(facts)
     if missing:
         blockers = (*blockers, missing)
@@ -51,28 +54,14 @@ def assess_allocator(facts: Facts, settings: Settings) -> AllocatorVerdict:
     return AllocatorVerdict(_change(facts, unit, library, package, content), library, warnings=_warnings(facts))
 
 
-def _blockers(facts: Facts, unit: Unit) -> tuple[Finding, ...]:
-    found = []
-    said = facts.allocator.version_malloc_library
-    if unit.main_pid is not None and isinstance(said, Unknown):
-        found.append(Finding("allocator_unknown", said.reason))
-    elif isinstance(said, str) and said != "system" and not said.startswith("jemalloc"):
-        found.append(Finding("other_allocator", f"the server runs with {said}: somebody chose that; left alone"))
+def _blockers(facts: Facts, unit: Unit, settings: Settings) -> tuple[Finding, ...]:
+    found = list(respected(facts.allocator, unit, replace=settings.replace_allocator))
     capabilities = facts.server.capabilities
     if isinstance(capabilities, Unknown):
         found.append(Finding("capabilities_unknown", capabilities.reason))
     elif capabilities:
         message = f"{capabilities}: file capabilities mean secure execution, which drops LD_PRELOAD silently"
         found.append(Finding("secure_execution", message))
-    preloads = facts.allocator.preloads
-    if isinstance(preloads, Unknown):
-        found.append(Finding("preload_unknown", preloads.reason))
-    else:
-        foreign = [entry for entry in preloads if not entry.source.endswith(f"/{DROP_IN}")]
-        found += [
-            Finding("foreign_preload", f"{entry.source} sets LD_PRELOAD={entry.value}: not ours, take it out first")
-            for entry in foreign
-        ]
     return tuple(found)
 
 
@@ -166,7 +155,11 @@ def _change(facts: Facts, unit: Unit, library: str, package: Package | None, con
     return Change(
         kind="allocator",
         summary=f"{running or 'not running'} -> jemalloc ({library})",
-        before={"running": None if isinstance(running, Unknown) else running, "drop_in": values["previous_content"]},
+        before={
+            "running": None if isinstance(running, Unknown) else running,
+            "drop_in": values["previous_content"],
+            "others_mapped": " ".join(others_mapped(facts.allocator)) or None,
+        },
         after={"library": library, "drop_in": content, "package": f"{name}={version}" if name else None},
         why="glibc keeps in its arenas what the server has freed; jemalloc gives it back to the kernel",
         do=script("allocator-do", **values),
@@ -175,6 +168,10 @@ def _change(facts: Facts, unit: Unit, library: str, package: Package | None, con
 
 
 def _warnings(facts: Facts) -> tuple[Finding, ...]:
+    return (*replaced(facts.allocator), *_huge_pages(facts))
+
+
+def _huge_pages(facts: Facts) -> tuple[Finding, ...]:
     if facts.system.transparent_hugepage == "always":
         message = "transparent huge pages are `always`: jemalloc's memory may stay larger than its own figures say"
         return (Finding("huge_pages_always", message),)

@@ -42,13 +42,17 @@ BLOCKERS: dict[str, str] = {
     "allocator_unknown": "What the server says about its allocator could not be read, for want of a login most often. "
     "Set rollout_defaults_file, or allow root to log in over the unit's socket.",
     "other_allocator": "The server runs with an allocator that somebody chose (tcmalloc, a jemalloc that is compiled "
-    "in). It is respected.",
+    "in). It is respected. One that is preloaded by a drop-in, the unit file or the manager gives way to ours with "
+    "`rollout plan --replace-allocator` or rollout_replace_allocator: true; one that is compiled in or linked never.",
     "capabilities_unknown": "Whether the server binary has file capabilities could not be read (getcap).",
     "secure_execution": "The server binary has file capabilities. The kernel then runs it in secure execution, and the "
     "loader drops LD_PRELOAD without a word. Remove them with setcap -r, or leave the allocator.",
     "preload_unknown": "The places that may set LD_PRELOAD could not all be read: there may be a foreign one.",
     "foreign_preload": "Something that is not ours sets LD_PRELOAD: an override.conf, an EnvironmentFile, the manager, "
-    "/etc/ld.so.preload. The last assignment wins, so both would fight. Take it out, or keep it and leave the host.",
+    "/etc/ld.so.preload. The last assignment wins, so both would fight. Take it out, or keep it and leave the host. "
+    "`rollout plan --replace-allocator` (or rollout_replace_allocator: true) overrules one that asks for an allocator "
+    "alone; the message says where that cannot be: an EnvironmentFile, /etc/ld.so.preload, a drop-in that sorts after "
+    "ours, another library beside the allocator.",
     "library_broken": "The package of libjemalloc is installed, but its library is missing, is no ELF file, or is made "
     "for another machine than the server. Install the package again, then plan again.",
     "library_unavailable": "libjemalloc is neither installed nor in an enabled repository. No repository is added; "
@@ -72,6 +76,9 @@ WARNINGS: dict[str, str] = {
     "two origins do not mix.",
     "rehearsal": "The target release is declared not to carry the fix (carries_lru_fix: false). The road is real, no "
     "gain in throughput is promised.",
+    "allocator_replaced": "An allocator that others preload gives way to ours, as --replace-allocator or "
+    "rollout_replace_allocator asks. Their file stays as it is: our drop-in is the last of the unit and has the last "
+    "word. A rollback removes ours, and theirs is in force again after its restart.",
     "huge_pages_always": "Transparent huge pages are `always`: the memory that jemalloc takes can stay larger than its "
     "own figures. Consider `madvise`.",
 }

@@ -6,6 +6,7 @@ What the environment of the process says is no proof: root reads LD_PRELOAD ther
 import re
 
 from rollout.checks.model import Judgement, Situation, asked, held, not_known, skipped
+from rollout.facts.allocator import is_allocator
 from rollout.facts.model import Facts, Preload, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
 
@@ -78,7 +79,7 @@ def _cause(situation: Situation) -> str:
     """Name the reason why the wanted library is not in use, from the unit's files down to the loader."""
     facts, library = situation.after, situation.expected.library or ""
     said, asked_for = facts.allocator.version_malloc_library, facts.allocator.environ_preload
-    if isinstance(said, str) and said != "system" and not said.startswith("jemalloc"):
+    if isinstance(said, str) and said != "system" and not said.startswith("jemalloc") and not _preloaded(facts):
         return "allocator_compiled_in"
     effective = _effective(facts)
     if isinstance(effective, Unknown) or isinstance(asked_for, Unknown):
@@ -88,6 +89,13 @@ def _cause(situation: Situation) -> str:
     if not names(asked_for, library):
         return "preload_not_restarted"
     return _loader_cause(facts, library)
+
+
+def _preloaded(facts: Facts) -> bool:
+    """Whether some other allocator is asked for by a preload; of one that is compiled in nobody asks."""
+    values = [entry.value for entry in known_or(facts.allocator.preloads, ())]
+    libraries = [library for value in values for library in re.split(r"[\s:]+", value)]
+    return any(is_allocator(library) and "jemalloc" not in library for library in libraries)
 
 
 def _loader_cause(facts: Facts, library: str) -> str:

@@ -101,7 +101,10 @@ CAUSES: dict[str, str] = {
         "hour, or run `rollout apply`, which does so within its safeguards."
     ),
     "upgrade_missing": "The server runs an older release and so is the file on disk: the packages were not upgraded.",
-    "preload_not_asked": "No LD_PRELOAD reaches the unit: the drop-in is missing, or was made for another unit.",
+    "preload_not_asked": (
+        "No LD_PRELOAD of the library reaches the unit: the drop-in is missing, or was made for another unit, or "
+        "somebody asks for another allocator. `rollout plan` says whether that one can be replaced."
+    ),
     "preload_overridden": (
         "Another drop-in sets LD_PRELOAD after ours, or clears the environment; systemd obeys the last one. "
         "`systemctl cat` on the unit shows them in order."
@@ -127,8 +130,8 @@ CAUSES: dict[str, str] = {
         "The unit asks for the library now, but the server that runs was started before. Restart the unit."
     ),
     "allocator_compiled_in": (
-        "The server was built with an allocator of its own, or another allocator (tcmalloc) is loaded. "
-        "version_malloc_library shows what was set at build time and does not follow LD_PRELOAD."
+        "The server was built with an allocator of its own, or is linked with another one (tcmalloc); no preload asks "
+        "for it. version_malloc_library shows what was set at build time and does not follow LD_PRELOAD."
     ),
     "library_replaced": (
         "The library package was upgraded while the server ran: the server still uses the removed file. A restart "

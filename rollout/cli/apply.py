@@ -124,7 +124,7 @@ def _everyone(plan: Plan, fleet: FleetOptions, hosts: dict[str, Host]) -> dict[s
 def _hosts_of(plan: Plan, fleet: FleetOptions) -> dict[str, Host]:
     """Resolve the hosts anew, and refuse a plan that was made for another inventory than the one of today."""
     source = fleet if fleet.given else replace(fleet, sources=plan.inventory_sources)
-    hosts = {host.name: host for host in select_hosts(source, load_playbook(Path(plan.playbook.source)))}
+    hosts = {host.name: host for host in plan.over(select_hosts(source, load_playbook(Path(plan.playbook.source))))}
     named = {name: host for name, host in hosts.items() if name in plan.inventory}
     strangers = sorted(hosts.keys() - named.keys())
     if strangers and (fleet.given or fleet.names):

@@ -16,7 +16,7 @@ from rollout.journal import dump_synced
 from rollout.plan.build import resolved
 from rollout.plan.compose import FleetPlan, compose
 from rollout.plan.drawing import draw, topology_json
-from rollout.plan.model import Plan, PlaybookPart
+from rollout.plan.model import Plan, PlaybookPart, replacing
 from rollout.plan.playbook import Playbook, find_playbook, load_playbook
 from rollout.printable import printable
 from rollout.settings import Host
@@ -39,6 +39,11 @@ Example:
     help="Seconds between the two probes.",
 )
 @click.option("--no-refresh", is_flag=True, help="Go by the hosts' own package lists; none is fetched.")
+@click.option(
+    "--replace-allocator",
+    is_flag=True,
+    help="On all hosts, let jemalloc overrule an allocator that others preload; kept in the plan.",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to keep the plan.")
 @click.option("--detailed-exitcode", is_flag=True, help="0 nothing to do, 10 changes pending, 11 blocked.")
 @forks_option
@@ -50,6 +55,7 @@ def command(
     playbook: str,
     sample_seconds: float,
     no_refresh: bool,
+    replace_allocator: bool,
     out: Path | None,
     detailed_exitcode: bool,
     forks: int,
@@ -59,7 +65,10 @@ def command(
     """Probe every host, say what would be changed there and what for, and save the plan. Changes nothing."""
     chosen = load_playbook(find_playbook(playbook))
     hosts = select_hosts(fleet, chosen)
+    if replace_allocator:
+        hosts = [replacing(host) for host in hosts]
     plan, composed = _plan(fleet, chosen, hosts, forks, sample_seconds, refresh=not no_refresh)
+    plan = plan.model_copy(update={"replace_allocator": replace_allocator}).sealed()
     path = out or state / "plan.json"
     dump_synced(path, plan.to_json())
     if as_json:

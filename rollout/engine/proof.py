@@ -3,8 +3,8 @@
 import json
 from dataclasses import asdict, dataclass
 
-from rollout.changes.allocator import DROP_IN
 from rollout.changes.model import Change
+from rollout.changes.preload import DROP_IN
 from rollout.checks.model import CheckResult, DropIn, Expectation
 from rollout.checks.registry import run_checks
 from rollout.checks.unit import one_invocation, starts_since

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from rollout.changes.allocator import DROP_IN
+from rollout.changes.preload import DROP_IN
 from rollout.checks.unit import starts_since
 from rollout.engine import lock
 from rollout.engine.change import take_back, wait_for_change, watched
@@ -221,13 +221,20 @@ def _allocator_not_back(facts: Facts, change: RecordedChange) -> list[str]:
     if ours != change.before["drop_in"]:
         wrong.append(f"{DROP_IN} is not as it was")
     mapped = known_or(facts.allocator.mapped, ())
-    if change.before["running"] == "system" and any("jemalloc" in entry.path for entry in mapped):
+    others = (change.before.get("others_mapped") or "").split() if facts.server.running is not None else []
+    wrong += [f"{path} is not loaded again" for path in others if path not in {entry.path for entry in mapped}]
+    if _without_jemalloc(change.before["running"]) and any("jemalloc" in entry.path for entry in mapped):
         wrong.append("the server still has jemalloc loaded")
     name, _, _ = (change.after["package"] or "").partition("=")
     package = facts.packages.named(name) if name else None
     if package and package.installed:
         wrong.append(f"{name} is still installed")
     return wrong
+
+
+def _without_jemalloc(running: str | None) -> bool:
+    """Whether the server ran without jemalloc, as far as is known."""
+    return running is not None and "jemalloc" not in running
 
 
 _NOT_BACK = {"packages": _packages_not_back, "allocator": _allocator_not_back, "load": _load_not_back}

@@ -45,9 +45,14 @@ def parse_maps(text: str) -> tuple[MappedLibrary, ...]:
     for row in lines(text):
         path = row.split(maxsplit=5)[5].rstrip()
         plain = path.removesuffix(" (deleted)")
-        if _ALLOCATORS.search(plain):
+        if is_allocator(plain):
             found[path] = MappedLibrary(plain, deleted=plain != path)
     return tuple(found.values())
+
+
+def is_allocator(library: str) -> bool:
+    """Tell by its name whether a library, as LD_PRELOAD or a map names it, is an allocator."""
+    return bool(_ALLOCATORS.search(f"/{library}"))
 
 
 def elf(text: str) -> tuple[str, int]:

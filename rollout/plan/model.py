@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from rollout.changes.model import Change, Finding, Kind
 from rollout.errors import ConfigProblem, Mistake, StalePlan
 from rollout.plan.policy import Policy
 from rollout.plan.waves import Constraints
-from rollout.settings import HookSet
+from rollout.settings import HookSet, Host
 from rollout.versions import FixStatus
 
 HostStatus = Literal["change", "ok", "blocked", "unreachable"]
@@ -92,6 +93,7 @@ class Plan(_Value):
     inventory_sources: tuple[str, ...]
     inventory: Mapping[str, Mapping[str, Any]]
     policy: Policy = Policy()
+    replace_allocator: bool = False  # asked for with the option of `plan`, for all hosts; each host's setting else
     waves: tuple[tuple[str, ...], ...]
     after: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)  # hosts that must be changed before a host
     one_at_a_time: tuple[tuple[str, ...], ...] = ()  # hosts of which no two may be down together
@@ -102,6 +104,10 @@ class Plan(_Value):
     def host(self, name: str) -> HostPlan | None:
         """Return the row of that host."""
         return next((row for row in self.hosts if row.name == name), None)
+
+    def over(self, hosts: Iterable[Host]) -> list[Host]:
+        """Return hosts with what the plan was told for all of them on top of their own settings."""
+        return [replacing(host) if self.replace_allocator else host for host in hosts]
 
     def constraints(self) -> Constraints:
         """Return what the order across hosts must keep to."""
@@ -123,6 +129,11 @@ class Plan(_Value):
         """Return the plan as values that `json.dumps` takes."""
         left_out = set() if facts else {"facts"}
         return self.model_dump(mode="json", by_alias=True, exclude=left_out)
+
+
+def replacing(host: Host) -> Host:
+    """Return a host on which an allocator that others preload gives way to ours."""
+    return replace(host, settings=host.settings.model_copy(update={"replace_allocator": True}))
 
 
 def load_plan(path: Path) -> Plan:

@@ -1,0 +1,107 @@
+"""Preloads and allocators that others chose: what our drop-in can take the place of, and why not of the rest."""
+
+import re
+from collections.abc import Collection, Iterable
+
+from rollout.changes.model import Finding
+from rollout.facts.allocator import is_allocator
+from rollout.facts.model import Allocator, MappedLibrary, Preload, Unit
+from rollout.facts.unknown import Known, Unknown, known_or
+
+DROP_IN = "zz-rollout-allocator.conf"
+EVERYWHERE = "/etc/ld.so.preload"
+_OPTION = "--replace-allocator"
+
+
+def respected(allocator: Allocator, unit: Unit, *, replace: bool) -> tuple[Finding, ...]:
+    """Return a blocker for each allocator and each preload of others that stays in force.
+
+    With `replace` a preloaded allocator is none where our drop-in, the last of the unit, has the last word.
+    """
+    preloads = allocator.preloads
+    if isinstance(preloads, Unknown):
+        return (*_chosen(allocator, unit, (), replace=replace), Finding("preload_unknown", preloads.reason))
+    foreign = foreign_preloads(preloads)
+    found = [_in_the_way(entry, unit, replace=replace) for entry in foreign]
+    return (*_chosen(allocator, unit, foreign, replace=replace), *(one for one in found if one))
+
+
+def replaced(allocator: Allocator) -> tuple[Finding, ...]:
+    """Say which preload of others gives way to ours; for a host on which none is in the way."""
+    foreign = foreign_preloads(known_or(allocator.preloads, ()))
+    return tuple(
+        Finding(
+            "allocator_replaced",
+            f"{entry.source} sets LD_PRELOAD={entry.value}: overruled by {DROP_IN}, not edited; a rollback puts it in "
+            "force again",
+        )
+        for entry in foreign
+    )
+
+
+def foreign_preloads(preloads: Iterable[Preload]) -> tuple[Preload, ...]:
+    """Return the preloads that are not of our drop-in."""
+    return tuple(entry for entry in preloads if not entry.source.endswith(f"/{DROP_IN}"))
+
+
+def others_mapped(allocator: Allocator) -> tuple[str, ...]:
+    """Return the allocators other than jemalloc that the process has mapped, by their real paths."""
+    mapped = known_or(allocator.mapped, ())
+    return tuple(sorted(entry.path for entry in mapped if "jemalloc" not in entry.path))
+
+
+def _chosen(allocator: Allocator, unit: Unit, foreign: Collection[Preload], *, replace: bool) -> tuple[Finding, ...]:
+    """Judge what the server itself says of its allocator."""
+    said = allocator.version_malloc_library
+    if unit.main_pid is not None and isinstance(said, Unknown):
+        return (Finding("allocator_unknown", said.reason),)
+    if not isinstance(said, str) or said == "system" or said.startswith("jemalloc"):
+        return ()
+    if isinstance(allocator.mapped, Unknown):
+        stays = f"how it got it cannot be told: {allocator.mapped.reason}"
+    elif not any(_loads(entry, allocator.mapped) for entry in foreign):
+        stays = (
+            "no preload of its unit's files put it there, so it is compiled in or linked, and no drop-in can replace "
+            "it; a build without it is needed for jemalloc"
+        )
+    elif replace:
+        return ()
+    else:
+        stays = f"somebody chose that; left alone ({_OPTION} would replace it)"
+    return (Finding("other_allocator", f"the server runs with {said}: {stays}"),)
+
+
+def _in_the_way(entry: Preload, unit: Unit, *, replace: bool) -> Finding | None:
+    why = _irreplaceable(entry, unit)
+    if not why and replace:
+        return None
+    advice = why or f"not ours, take it out first, or have it overruled with {_OPTION}"
+    return Finding("foreign_preload", f"{entry.source} sets LD_PRELOAD={entry.value}: {advice}")
+
+
+def _irreplaceable(entry: Preload, unit: Unit) -> str:
+    """Say why our drop-in cannot, or may not, take the place of a preload; empty where it can.
+
+    systemd reads drop-ins in the order of their names, whatever folder they are in, and EnvironmentFile= beats
+    Environment= (systemd.unit(5), systemd.exec(5)); the loader reads /etc/ld.so.preload for every program (ld.so(8)).
+    """
+    if entry.source == EVERYWHERE:
+        return "every program of the host loads it, whatever its unit says; take it out there first"
+    if entry.source in {file.path for file in unit.environment_files}:
+        return "an EnvironmentFile beats every drop-in; take LD_PRELOAD out of that file first"
+    libraries = re.split(r"[\s:]+", entry.value.strip())
+    others = [library for library in libraries if not is_allocator(library)]
+    if others:
+        lost = ", ".join(filter(None, others)) or "no library at all"
+        return f"it asks for {lost}, which is no allocator and would be lost; not ours, take it out first"
+    name = entry.source.rpartition("/")[2]
+    if entry.source in {file.path for file in unit.drop_ins} and name > DROP_IN:
+        return f"its name sorts after {DROP_IN}, so it has the last word; rename it or take it out first"
+    return ""
+
+
+def _loads(entry: Preload, mapped: Known[tuple[MappedLibrary, ...]]) -> bool:
+    """Tell whether a preload names one of the mapped libraries: `libx.so.4` stands for the file `libx.so.4.5.9`."""
+    names = {library.rpartition("/")[2] for library in re.split(r"[\s:]+", entry.value) if is_allocator(library)}
+    files = [library.path.rpartition("/")[2] for library in known_or(mapped, ())]
+    return any(file == name or file.startswith(f"{name}.") for name in names for file in files)
