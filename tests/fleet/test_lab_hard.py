@@ -3,13 +3,25 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from equal_facts import differing, named_in_vain
+from product import Product
 
+from rollout.errors import PrivilegeRefused
+from rollout.facts.model import Facts
 from rollout.lab.fleet import Fleet, down, up
+from rollout.lab.hard import PASSWORD
 from rollout.lab.layout import Place
+from rollout.remote import open_transport
+from rollout.remote.probing import look_at
+from rollout.settings import Host
 
 pytestmark = pytest.mark.fleet
+
+WITHOUT_ROOT = "the probe did not run as root, so what only root sees is unknown:"
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +86,79 @@ def test_one_host_can_be_reached_through_the_bastion_only(hard: Fleet) -> None:
         assert ssh(hard, "db10", "hostname").stdout == b"db10\n"
         hard.reboot("db10")
     assert f"ProxyJump=admin@{hard.host('db1').connection.address}" in hard.inventory.read_text()
+
+
+def facts_of(host: Host) -> Facts:
+    """Look at a host once, as `rollout facts` does."""
+    transport = open_transport(host)
+    try:
+        return look_at(transport, host).facts
+    finally:
+        transport.close()
+
+
+def test_facts_of_hard_hosts_are_those_of_a_plain_host(hard: Fleet) -> None:
+    """Field by field, save a named list; where sudo wants a terminal, all that can be seen without root."""
+    hosts = {host.name: host for host in hard.hosts}
+    plain = facts_of(hosts.pop("db1"))
+    assert named_in_vain(plain) == []
+    found = {name: differing(plain, facts_of(host)) for name, host in hosts.items()}
+    refused = found.pop("db4")
+    assert {name: fields for name, fields in found.items() if fields} == {}
+    assert len(found) == 8
+    assert refused["system.privileged"] == (True, False)
+    unseen = {name.removeprefix("unknown.") for name in refused if name.startswith("unknown.")}
+    seen = {name for name in refused if not name.startswith("unknown.") and refused[name][1] is not None}
+    assert unseen
+    assert seen == {"system.privileged"}
+    changed = replace(plain, system=replace(plain.system, cores=3), notes=("new",))
+    assert differing(plain, changed).keys() == {"system.cores", "notes"}
+
+
+def said(inventory: Path, host: str) -> list[str]:
+    """Return what `rollout facts` says on stderr of a host that it is refused by."""
+    ran = Product(inventory, inventory.parent / "state").run("facts", str(inventory), "--host", host, expect=None)
+    assert ran.code != 0
+    return [" ".join(line.split()) for line in ran.err.splitlines() if line.strip()]
+
+
+def known_as(hard: Fleet, folder: Path, known_hosts: str) -> Path:
+    """Write an inventory of the fleet that knows other host keys."""
+    (folder / "known_hosts").write_text(known_hosts)
+    path = folder / "inventory.yml"
+    path.write_text(hard.inventory.read_text().replace(str(hard.place.known_hosts), str(folder / "known_hosts")))
+    return path
+
+
+def test_an_unknown_and_a_changed_key_as_printed(hard: Fleet, tmp_path: Path) -> None:
+    """Both name the place, the key that was shown, and what to do; a changed one also the line that is not met."""
+    address = hard.host("db1").connection.address
+    shown = hard.shell("db1", "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub").stdout.decode().split()[1]
+    unknown = "\n".join(said(known_as(hard, tmp_path, ""), "db1"))
+    assert f"shows a host key that is not known: ssh-ed25519 {shown}" in unknown
+    assert f"ssh-keyscan -p 22 {address} >> {tmp_path}/known_hosts" in unknown
+    lines = hard.place.known_hosts.read_text().splitlines()
+    theirs = next(line.partition(" ")[2] for line in lines if not line.startswith(f"{address} "))
+    changed = "\n".join(said(known_as(hard, tmp_path, f"{address} {theirs}\n"), "db1"))
+    assert f"shows ANOTHER HOST KEY than the known one: ssh-ed25519 {shown}" in changed
+    assert f"{tmp_path}/known_hosts:1 has ssh-ed25519" in changed
+    assert f"ssh-keygen -R '{address}' -f {tmp_path}/known_hosts" in changed
+    assert (tmp_path / "known_hosts").read_text() == f"{address} {theirs}\n"  # nothing was learnt
+
+
+def test_a_wrong_password_for_sudo_as_printed(hard: Fleet, tmp_path: Path) -> None:
+    """It is refused once, and said to be wrong, not missing; the password itself is not printed."""
+    inventory = tmp_path / "inventory.yml"
+    inventory.write_text(hard.inventory.read_text().replace(PASSWORD, "of yesterday"))
+    printed = "\n".join(said(inventory, "db3"))
+    assert f"db3: {WITHOUT_ROOT} sudo refused the password (for the user root)" in printed
+    assert "of yesterday" not in printed
+
+
+def test_a_sudo_that_wants_a_terminal_as_printed(hard: Fleet, tmp_path: Path) -> None:
+    """There is none to give: the host's own words, and what to do."""
+    printed = "\n".join(said(known_as(hard, tmp_path, hard.place.known_hosts.read_text()), "db4"))
+    assert f"db4: {WITHOUT_ROOT} sudo did not start a shell as root; the host said:" in printed
+    assert "sudo: sorry, you must have a tty to run sudo" in printed
+    with pytest.raises(PrivilegeRefused, match="you must have a tty"):
+        open_transport(hard.host("db4")).run("true")

@@ -1,11 +1,13 @@
 """Passwords of vault, sudo and database, planted in an inventory: a whole run, and they are found nowhere."""
 
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -41,13 +43,7 @@ def plant(trial: Trial, folder: Path) -> Planted:
     (sources / "word").write_text(SECRETS["database password"])
     program.write_text(f"#!/bin/sh\ncat {sources}/word\n")
     program.chmod(0o700)
-    words = [
-        str(Path(sys.executable).with_name("ansible-vault")),
-        "encrypt_string",
-        "--vault-password-file",
-        str(vault),
-    ]
-    sealed = subprocess.run(words, input=SECRETS["become password"], capture_output=True, text=True, check=True).stdout
+    sealed = seal(vault, SECRETS["become password"])
     content = yaml.safe_load(fleet.inventory.read_text())
     content["all"]["vars"] |= {
         "rollout_database_user": "dba",
@@ -62,6 +58,13 @@ def plant(trial: Trial, folder: Path) -> Planted:
     return Planted(Product(inventory, folder / "state"), allowed, ("--vault-password-file", str(vault)))
 
 
+def seal(vault: Path, secret: str) -> str:
+    """Return a secret as the real ansible-vault writes it into an inventory: `!vault |` and its lines."""
+    program = str(Path(sys.executable).with_name("ansible-vault"))
+    words = [program, "encrypt_string", "--vault-password-file", str(vault)]
+    return subprocess.run(words, input=secret, capture_output=True, text=True, check=True).stdout
+
+
 def break_doors(fleet: Rehearsal) -> None:
     """Take from the host what lets anybody in without a password: sudo's NOPASSWD, and the socket of root."""
     fleet.dirty(HOST)
@@ -74,6 +77,33 @@ def break_doors(fleet: Rehearsal) -> None:
     )
     ended = fleet.shell(HOST, "mariadb", statements.encode())
     assert ended.returncode == 0, ended.stderr
+
+
+def vaulted_login(trial: Trial, folder: Path, secret: str) -> Planted:
+    """Write an inventory whose database password is a vaulted variable, in its group_vars, that another one names."""
+    sources = folder / "vaulted"
+    (sources / "group_vars").mkdir(parents=True)
+    vault = sources / "vault-password"
+    vault.write_text(SECRETS["vault password"])
+    content = yaml.safe_load(trial.fleet.inventory.read_text())
+    content["all"]["vars"] |= {
+        "rollout_database_user": "dba",
+        "rollout_database_password": "{{ vault_dba }}",
+        "ansible_become_password": "{{ vault_sudo }}",
+    }
+    inventory = sources / "inventory.yml"
+    inventory.write_text(yaml.safe_dump(content, sort_keys=False, width=1000))
+    sealed = {"vault_dba": seal(vault, secret), "vault_sudo": seal(vault, SECRETS["become password"])}
+    lines = "".join(f"{name}: {text.strip()}\n" for name, text in sealed.items())
+    (sources / "group_vars" / "all.yml").write_text(lines)
+    return Planted(Product(inventory, folder / "state"), frozenset({vault}), ("--vault-password-file", str(vault)))
+
+
+def looked(planted: Planted, *words: str) -> dict[str, Any]:
+    """Return the one host of `rollout facts`."""
+    ran = planted.product.run("facts", str(planted.product.inventory), "--json", *words)
+    host: dict[str, Any] = ran.json["hosts"][0]["facts"]
+    return host
 
 
 def on_the_host(fleet: Rehearsal, secrets: Mapping[str, str]) -> list[str]:
@@ -112,6 +142,26 @@ def test_planted_secrets_are_found_nowhere(trial: Trial, tmp_path: Path) -> None
     assert list(seen_below([tmp_path, *histories()], SECRETS, planted.allowed)) == []
     assert on_the_host(trial.fleet, SECRETS) == []
     assert trial.text("ls -A /var/lib/rollout | grep -c login || :") == "0"
+
+
+def test_a_vaulted_variable_logs_in_to_the_database(trial: Trial, tmp_path: Path) -> None:
+    """With the vault open a password of group_vars opens the database of a real host; a wrong one is named as such."""
+    break_doors(trial.fleet)
+    assert "Access denied" in trial.fleet.shell(HOST, "mariadb -e 'SELECT 1'").stderr.decode()
+    planted = vaulted_login(trial, tmp_path, SECRETS["database password"])
+    shut = planted.product.run("facts", str(planted.product.inventory), expect=2)
+    assert "vault" in shut.err
+    with Watch(SECRETS) as watch:
+        facts = looked(planted, *planted.vault)
+    assert facts["server"]["login"] == "defaults file"
+    assert facts["server"]["running"]["flavour"] == "mariadb"
+    assert watch.found == set()
+    assert seen_in(json.dumps(facts).encode(), SECRETS) == []
+    wrong = vaulted_login(trial, tmp_path / "wrong", "of yesterday")
+    unknown = looked(wrong, *wrong.vault)["unknown"]["server.running"]
+    assert "Access denied for user 'dba'@'localhost'" in unknown
+    assert list(seen_below([tmp_path], SECRETS, planted.allowed | wrong.allowed)) == []
+    assert on_the_host(trial.fleet, SECRETS) == []
 
 
 def test_the_search_finds_what_stands_in_the_open(trial: Trial, tmp_path: Path) -> None:
