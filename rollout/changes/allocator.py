@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from rollout.changes.model import Change, Finding
-from rollout.changes.preload import DROP_IN, others_mapped, replaced, respected
+from rollout.changes.preload import DROP_IN, others_mapped, overruled, replaced, respected
 from rollout.changes.render import MARKER, drop_in, script
 from rollout.facts.model import Facts, Library, Package, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
@@ -154,7 +154,7 @@ def _change(facts: Facts, unit: Unit, library: str, package: Package | None, con
     }
     return Change(
         kind="allocator",
-        summary=f"{running or 'not running'} -> jemalloc ({library})",
+        summary=f"{running or 'not running'} -> jemalloc ({library}){overruled(facts.allocator)}",
         before={
             "running": None if isinstance(running, Unknown) else running,
             "drop_in": values["previous_content"],

@@ -39,6 +39,15 @@ def replaced(allocator: Allocator) -> tuple[Finding, ...]:
     )
 
 
+def overruled(allocator: Allocator) -> str:
+    """Say in the words of a change's summary whom our drop-in overrules; empty for nobody.
+
+    It stands in the plan, so that a preload which comes up after the plan makes it stale.
+    """
+    foreign = foreign_preloads(known_or(allocator.preloads, ()))
+    return "".join(f", over LD_PRELOAD={entry.value} of {entry.source}" for entry in foreign)
+
+
 def foreign_preloads(preloads: Iterable[Preload]) -> tuple[Preload, ...]:
     """Return the preloads that are not of our drop-in."""
     return tuple(entry for entry in preloads if not entry.source.endswith(f"/{DROP_IN}"))

@@ -12,6 +12,7 @@ from rollout.changes.model import Assessment, Change
 from rollout.engine.rollback import HostRecord, RecordedChange, not_back
 from rollout.facts.model import EnvironmentFile, Facts, MappedLibrary, Preload, Unit, UnitFile
 from rollout.facts.unknown import Unknown
+from rollout.plan.build import drifted, plan_host
 from rollout.plan.model import Plan, PlaybookPart, replacing
 from rollout.settings import Connection, Host, Settings
 
@@ -81,7 +82,7 @@ def test_a_preload_that_ours_can_overrule_is_replaced(source: str, value: str) -
     needs = only(tcmalloc(source, value), REPLACE)
     assert needs.blockers == ()
     (change,) = needs.changes
-    assert change.summary == f"{SAID} -> jemalloc ({LIBRARY})"
+    assert change.summary == f"{SAID} -> jemalloc ({LIBRARY}), over LD_PRELOAD={value} of {source}"
     assert change.before["others_mapped"] == MAPPED
     assert [(one.code, source in one.message) for one in needs.warnings] == [("allocator_replaced", True)]
     assert OVERRIDE not in change.do + change.undo
@@ -171,6 +172,15 @@ def test_a_rollback_is_complete_only_with_the_old_allocator_loaded_again() -> No
     lost = replace(back, allocator=replace(back.allocator, mapped=()))
     assert not_back(lost, record) == [f"{MAPPED} is not loaded again"]
     assert "the server still has jemalloc loaded" in not_back(changed(change), record)
+
+
+def test_a_preload_that_comes_up_after_the_plan_makes_it_stale() -> None:
+    """To replace what was seen is no leave to replace what nobody has seen."""
+    host = replacing(Host("db1", Connection()))
+    planned = plan_host(host, old_host(), ("allocator",))
+    assert drifted(planned, old_host(), host, ("allocator",)) == ""
+    since = tcmalloc(said="system", mapped=())
+    assert OVERRIDE in drifted(planned, since, host, ("allocator",))
 
 
 def test_the_option_is_kept_in_the_plan_for_all_of_its_hosts() -> None:

@@ -37,6 +37,16 @@ def edited(planned: Path, to: Path, **changes: object) -> Path:
     return to
 
 
+def test_what_plan_was_told_for_all_hosts_is_no_change_of_the_inventory(tmp_path: Path) -> None:
+    """A plan made with --replace-allocator is as fresh to `apply` as any other."""
+    words = (str(EXAMPLE), "--sample", "0", "--no-refresh", "--replace-allocator")
+    assert rollout(tmp_path, "plan", *words)[0] == 0
+    assert load_plan(tmp_path / "plan.json").replace_allocator is True
+    code, said = rollout(tmp_path, "apply", "--yes")
+    assert code == 2
+    assert "recorded hosts can only be looked at" in said  # what is asked last
+
+
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
     """The sentence names the file and what to do."""
     code, said = rollout(tmp_path, "apply", "--yes")
