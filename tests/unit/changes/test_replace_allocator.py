@@ -171,6 +171,7 @@ def test_a_rollback_is_complete_only_with_the_old_allocator_loaded_again() -> No
     assert not_back(back, record) == []
     lost = replace(back, allocator=replace(back.allocator, mapped=()))
     assert not_back(lost, record) == [f"{MAPPED} is not loaded again"]
+    assert not_back(tcmalloc(mapped=(MAPPED.replace("4.5.9", "4.5.10"),)), record) == []
     assert "the server still has jemalloc loaded" in not_back(changed(change), record)
 
 
