@@ -32,7 +32,7 @@ def row(facts: Facts, releases: dict[str, FixRelease]) -> tuple[str, ...]:
 
 def fix_of(facts: Facts, releases: dict[str, FixRelease]) -> FixStatus:
     """Tell where the running server (of one that is down, its file) stands with regard to the fix."""
-    version = facts.server.running or facts.server.on_disk
+    version = facts.server.on_disk if facts.server.running is None else facts.server.running
     if version is None or isinstance(version, Unknown):
         return "unknown"
     return fix_status(version, offered(facts), fix_releases(releases))
