@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rollout.bench.controller import ControllerLoad
 from rollout.changes.render import shell_scripts
 from rollout.facts.model import Facts, Unit
 from rollout.resources import PACKAGE
@@ -24,6 +25,9 @@ class Seen:
     slap: str  # path of mariadb-slap on the host, empty for none
     sysbench: str
     questions_per_second: float | None
+    sysbench_here: str = ""  # path of sysbench on the controller, empty for none
+    port: int = 0  # on which the server listens, 0 for none that could be found
+    bind_address: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Load:
 
     `middle` is the text of do.sh after its beginning, `files` lie beside it, `about` is kept with the results so that
     the run can be repeated. `library_tree` is a folder of ours outside the run's folder, empty for none.
+    `driver` is there when the controller gives the load that do.sh asks for.
     """
 
     kind: str
@@ -42,6 +47,7 @@ class Load:
     library_tree: str = ""
     seconds: float = 3600.0  # after which nobody waits any longer
     about: Mapping[str, Any] = field(default_factory=dict)
+    driver: ControllerLoad | None = None
 
 
 Compose = Callable[[Seen], Load]  # raises `WrongState` with every reason against it

@@ -1,12 +1,12 @@
 """Figures of one case of an LRU bench, from the client's own report and the counters before and after. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from rollout.bench.compare import paired_spread
-from rollout.bench.simulated import uniform_points
+from rollout.bench.simulated import Pace, uniform_points
 from rollout.bench.store import Measurement, Part
 from rollout.facts.model import Facts
 from rollout.facts.unknown import known_or
@@ -14,23 +14,8 @@ from rollout.facts.unknown import known_or
 _POOL = "Innodb_buffer_pool_"
 _BAR = re.compile(r"^\s*([0-9.]+) \|\**\s+(\d+)$")
 _QUERIES = re.compile(r"^\s+total:\s+(\d+)$", re.MULTILINE)
+_PACE = re.compile(r"^pace (\d+) (\d+)$", re.MULTILINE)
 _TIME = re.compile(r"^\s+total time:\s+([0-9.]+)s$", re.MULTILINE)
-
-
-class Timing(Protocol):
-    """How a case was measured."""
-
-    @property
-    def list_rows(self) -> int:
-        """Rows of one query."""
-
-    @property
-    def seconds(self) -> int:
-        """Seconds of one measurement."""
-
-    @property
-    def warm_seconds(self) -> int:
-        """Seconds of load before it."""
 
 
 def case_part(label: str, raw: Path, numbers: Sequence[int], *, list_rows: int) -> Part:
@@ -57,28 +42,27 @@ def leaves_of(raw: Path, table: str) -> dict[str, int]:
 
 
 def beside_simulator(
-    part: Part, raw: Path, numbers: Sequence[int], leaves: int, *, facts: Facts, policy: str, timing: Timing
+    part: Part, raw: Path, numbers: Sequence[int], leaves: int, *, facts: Facts, policy: str, list_rows: int
 ) -> Part:
     """Put what the simulator says of the same pool, pages and settings beside uniform reads by primary key.
 
-    Each run is simulated at its own speed: beyond memory a page stays for about as long as innodb_old_blocks_time, so
-    that speed decides which touches count.
+    Each run is simulated with its own pace, by tenths of a second, and with the rest between its warming up and itself:
+    beyond memory a page stays for about as long as innodb_old_blocks_time, so that every halt makes pages old enough.
     """
-    pool, speeds = facts.pool, part.named("queries/s")
+    pool = facts.pool
     settings = tuple(known_or(one, 0) for one in (pool.old_blocks_pct, pool.old_blocks_time_ms, pool.lru_scan_depth))
-    if speeds is None or not all(settings[::2]):
+    if not all(settings[::2]):
         return part
     found = []
-    for number, speed in zip(numbers, speeds.values, strict=True):
-        after, rows = _counters(raw / f"after-{number}"), speed * timing.list_rows
+    for number in numbers:
+        after = _counters(raw / f"after-{number}")
         one = uniform_points(
             policy,
             leaves=leaves,
             listed=max(int(after[_POOL + "pages_data"]), leaves),
             frames=int(after[_POOL + "pages_total"]),
-            rows_per_second=rows,
-            warm_rows=round(rows * timing.warm_seconds),
-            rows=round(rows * timing.seconds),
+            warm=pace_of((raw / f"warm-{number}").read_text(), list_rows),
+            measured=pace_of((raw / f"sysbench-{number}").read_text(), list_rows),
             settings=(settings[0], settings[1], settings[2]),
         )
         found.append(one)
@@ -124,6 +108,14 @@ def percentile(said: str, share: float) -> float:
         if left <= 0:
             return value
     return bars[-1][0]
+
+
+def pace_of(said: str, list_rows: int) -> Pace:
+    """Return the rows that all threads read in each tenth of a second, in order; tenths without any are left out."""
+    queries = Counter[int]()
+    for tenth, count in _PACE.findall(said):
+        queries[int(tenth)] += int(count)
+    return tuple((tenth, count * list_rows) for tenth, count in sorted(queries.items()))
 
 
 def _counters(path: Path) -> Mapping[str, float]:

@@ -1,9 +1,11 @@
 """One host walks through a measurement: the engine's phases, with a load where a change would be."""
 
 import io
+import shutil
 import tarfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from rollout.bench.load import Compose, Load, Seen, script
 from rollout.bench.refusal import against
@@ -63,6 +65,8 @@ def _until_the_load(run: HostRun, compose: Compose, busy: float) -> tuple[Seen, 
             if reasons:
                 raise WrongState(run.name, "no load is put on it: " + "; ".join(reasons))
             load = compose(seen)
+            if load.driver:
+                load.driver.check(run)
         with run.phase("way_back"):
             _write(run, seen.facts, seen.unit, load)
     return seen, load
@@ -75,8 +79,20 @@ def _look(run: HostRun) -> Seen:
     text = script("look", login=login, socket=socket, seconds=LOOK_SECONDS)
     said = dict(line.partition("\t")[::2] for line in run.ask(text).check("looking for a client").text.splitlines())
     rate = said.get("questions", "")
-    slap, sysbench = said.get("slap", ""), said.get("sysbench", "")
-    return Seen(facts, unit, run.run_id, login, socket, slap, sysbench, float(rate) if rate else None)
+    port, _, bind_address = said.get("port", "").partition("\t")
+    return Seen(
+        facts=facts,
+        unit=unit,
+        run_id=run.run_id,
+        login=login,
+        socket=socket,
+        slap=said.get("slap", ""),
+        sysbench=said.get("sysbench", ""),
+        questions_per_second=float(rate) if rate else None,
+        sysbench_here=shutil.which("sysbench") or "",
+        port=int(port) if port.isdigit() else 0,
+        bind_address=bind_address,
+    )
 
 
 def _write(run: HostRun, facts: Facts, unit: Unit, load: Load) -> None:
@@ -93,18 +109,19 @@ def _write(run: HostRun, facts: Facts, unit: Unit, load: Load) -> None:
 def _through_the_load(run: HostRun, seen: Seen, load: Load, read: Read) -> Outcome:
     started = time.time()
     with run.phase("change") as details:
-        ended = run_detached(run, "do", f"exec sh {run.here}/do.sh", timeout_seconds=load.seconds)
-        details.update(exit_status=ended.exit_status, last_words=ended.last_words)
+        with load.driver.during(run) if load.driver else nullcontext(list[str]()) as told:
+            ended = run_detached(run, "do", f"exec sh {run.here}/do.sh", timeout_seconds=load.seconds)
+        details.update(exit_status=ended.exit_status, last_words=ended.last_words, on_the_controller=told)
     with run.phase("proof") as details:
         fetch(run)
         left = _left(run)
         details.update(wrong=left)
     if left:
-        told = f"the host is not as it was found: {'; '.join(left)}. Record: {run.here} on the host"
-        return Outcome("failed", told, exit_code=RollbackIncomplete.exit_code)
+        wrong = f"the host is not as it was found: {'; '.join(left)}. Record: {run.here} on the host"
+        return Outcome("failed", wrong, exit_code=RollbackIncomplete.exit_code)
     lock.leave(run)
     if ended.exit_status:
-        return Outcome("failed", _why(ended), exit_code=1)
+        return Outcome("failed", "; ".join([_why(ended), *told]), exit_code=1)
     keep(run.folder, read(run, seen, load), started)
     return Outcome("ok")
 

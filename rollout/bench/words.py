@@ -110,7 +110,7 @@ def diff_lines(before: Result, after: Result) -> list[str]:
     lines = [f"from {before.run_id} ({_versions(before)}) to {after.run_id} ({_versions(after)})"]
     if before.kind != after.kind:
         return [*lines, f"they measure different things: {before.kind} and {after.kind}"]
-    lines += _settings(before, after)
+    lines += [*_load_from(before, after), *_settings(before, after)]
     rows = []
     for part in before.parts:
         other = after.part(part.label)
@@ -132,8 +132,19 @@ def _versions(result: Result) -> str:
     return str(result.about.get("server", "?"))
 
 
+def _load_from(before: Result, after: Result) -> list[str]:
+    """Warn when the loads of two results came from different places; before there was a choice it was the host."""
+    places = [str(one.about.get("load_from", "host")) for one in (before, after)]
+    if before.kind != "lru" or places[0] == places[1]:
+        return []
+    return [
+        f"the load came from the {places[0]} in the first and from the {places[1]} in the second: queries a second and "
+        "latencies cannot be compared, for one of them holds the network"
+    ]
+
+
 def _settings(before: Result, after: Result) -> list[str]:
-    names = sorted({*before.about, *after.about} - {"table", "queries", "script", "memory"})
+    names = sorted({*before.about, *after.about} - {"table", "queries", "script", "memory", "load_from"})
     pairs = ((name, before.about.get(name), after.about.get(name)) for name in names)
     return [f"{name} differs: {first} and {second}" for name, first, second in pairs if first != second]
 

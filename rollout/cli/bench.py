@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from rollout.bench.arms import AS_FOUND, Arm, parse_arm
 from rollout.bench.chart import check_chart, draw
-from rollout.bench.lru import CASES, EVERY_CASE, Case, LruPlan
+from rollout.bench.lru import CASES, EVERY_CASE, Case, LoadFrom, LruPlan
 from rollout.bench.memory import MemoryPlan
 from rollout.bench.refusal import BUSY_QUESTIONS_PER_SECOND, check_marked
 from rollout.bench.run import Measuring, run_on
@@ -24,6 +24,7 @@ from rollout.settings import Host
 
 SMALL = "Share of the pool that the table in memory takes."
 LARGE = "Times the pool that the table beyond memory takes."
+PLACES = click.Choice(get_args(LoadFrom))
 CHART = click.Path(dir_okay=False, path_type=Path)
 _HELP = """Measure on a host that allows it (`rollout_bench: true` in the inventory), through the same lock, undo record
 and recovery as a change. Never on a host that serves.
@@ -113,13 +114,16 @@ def memory(
 
 _LRU = """Measure reads that move pages in the LRU list: by key, through an index, in ranges; in memory and beyond it.
 
-Runs sysbench on the host. Each case is measured several times, forward and backward, and the spread of equal runs is
-shown. Run it before and after a change, and compare with `rollout bench diff`.
+Runs sysbench on the host, or, where it is not installed there, on the controller: then its questions reach the
+server's port on the host through SSH, and queries a second and latencies hold that way. Each case is measured several
+times, forward and backward, and the spread of equal runs is shown. Run it before and after a change, and compare with
+`rollout bench diff`.
 
 \b
 Examples:
   rollout bench lru inventory.yml --host db1
   rollout bench lru inventory.yml --host db1 --case small:points:uniform --seconds 30 --threads 40
+  rollout bench lru inventory.yml --host db1 --load-from controller
 """
 
 
@@ -134,6 +138,7 @@ Examples:
 @click.option("--memory-share", type=click.FloatRange(0.01, 0.9), default=0.6, show_default=True, help=SMALL)
 @click.option("--larger", type=click.FloatRange(1.1, 20), default=1.5, show_default=True, help=LARGE)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of tables and reads.")
+@click.option("--load-from", type=PLACES, default="auto", show_default=True, help="Where sysbench runs.")
 @click.option("--chart", type=CHART, help="Draw it into an .svg or a .png.")
 @busy_option
 @progress_option
@@ -154,6 +159,8 @@ def lru(
     plan = LruPlan(**rest, cases=_cases(cases))
     host = _one_host(fleet)
     check_marked(host, restart=False)
+    if plan.load_from == "controller" and host.connection.kind != "ssh":
+        raise UsageProblem(f"{host.name} is the controller itself: leave out --load-from controller")
     _measure(
         host, Measuring(plan.compose, plan.read, busy), state, "lru", chart=chart, quiet=no_progress, as_json=as_json
     )

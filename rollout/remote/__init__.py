@@ -1,12 +1,22 @@
 """The way to a host: one method, `run`, over SSH, on this machine, from a recording, or on a scripted fake."""
 
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
 from rollout.errors import UsageProblem
 from rollout.remote.local import LocalTransport
 from rollout.remote.recorded import RecordedTransport
 from rollout.remote.transport import Result, Transport
 from rollout.settings import Host
 
-__all__ = ["Result", "Transport", "open_transport"]
+__all__ = ["Forwarded", "Result", "Transport", "open_forward", "open_transport"]
+
+
+class Forwarded(Protocol):
+    """A port of a host behind the Unix socket `path` on this machine."""
+
+    path: Path
 
 
 def open_transport(host: Host) -> Transport:
@@ -23,3 +33,12 @@ def open_transport(host: Host) -> Transport:
     from rollout.remote.ssh import SshTransport  # noqa: PLC0415 - Fabric and Paramiko are slow to load
 
     return SshTransport(host)
+
+
+def open_forward(host: Host, address: str, port: int) -> AbstractContextManager[Forwarded]:
+    """Return a way from a Unix socket of ours to a port of an ssh host; entering it raises `Unreachable`."""
+    if host.connection.kind != "ssh":
+        raise UsageProblem(f"{host.name}: only a host behind SSH has ports that can be brought here")
+    from rollout.remote.ssh_forward import Forward  # noqa: PLC0415 - as above
+
+    return Forward(host, address, port)

@@ -36,6 +36,23 @@ def uniform(
     )
 
 
+def paced(*, pages: int, steps: Sequence[tuple[float, int]], step_ms: float, seed: int = 1) -> Trace:
+    """Read pages with equal chances at a pace that was measured: steps of (start in ms, accesses), `step_ms` long each.
+
+    Within a step the accesses are even; between two steps there may be a rest. Their starts must rise.
+    """
+    accesses = sum(count for _, count in steps)
+    _check(pages, accesses)
+
+    def blocks() -> Iterator[Block]:
+        random = np.random.default_rng(seed)
+        for start_ms, count in steps:
+            drawn = random.integers(0, pages, count, dtype=np.uint32)
+            yield Block(drawn, start_ms=float(start_ms), step_ms=step_ms / max(count, 1))
+
+    return Trace(f"uniform over {pages} pages at a measured pace, seed {seed}", pages, accesses, blocks)
+
+
 def zipf(
     *,
     pages: int,

@@ -3,7 +3,14 @@
 --   covering  a secondary index alone, an IN list      (one leaf of that index a row)
 --   lookup    rows through a secondary index, IN list  (a leaf of the index and one of the table a row)
 --   range     neighbours in a secondary index, and their rows
+-- Each thread tells in the end how many events it ended in which tenth of a second since the epoch (`pace`).
 -- The numbers come from sysbench's own generators: uniform, pareto (80 % in 20 %), hot (sysbench's "special").
+
+local ffi = require("ffi")
+ffi.cdef[[
+typedef struct { long seconds; long microseconds; } rollout_time;
+int gettimeofday(rollout_time *now, void *zone);
+]]
 
 sysbench.cmdline.options = {
    target = {"Table", "small"},
@@ -26,16 +33,28 @@ local statement = {
    range = "SELECT SUM(LENGTH(c)) FROM %s FORCE INDEX (k) WHERE k BETWEEN %d AND %d",
 }
 
+local clock, pace
+
 function thread_init()
+   clock, pace = ffi.new("rollout_time"), {}
    connection = sysbench.sql.driver():connect()
 end
 
 function thread_done()
+   local lines = {}
+   for tenth, count in pairs(pace) do lines[#lines + 1] = string.format("pace %d %d\n", tenth, count) end
+   io.write(table.concat(lines))
    connection:disconnect()
 end
 
 function event()
-   local opt = sysbench.opt
+   ask(sysbench.opt)
+   ffi.C.gettimeofday(clock, nil)
+   local tenth = tonumber(clock.seconds) * 10 + math.floor(tonumber(clock.microseconds) / 100000)
+   pace[tenth] = (pace[tenth] or 0) + 1
+end
+
+function ask(opt)
    local pick = draw[opt.access]
    if opt.shape == "range" then
       local first = pick(opt.table_size)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rollout.bench.lru import EVERY_CASE, Case, LruPlan
-from rollout.bench.lru_figures import case_part, leaves_of, percentile
+from rollout.bench.lru_figures import case_part, leaves_of, pace_of, percentile
 from rollout.bench.simulated import uniform_points
 
 # As sysbench 1.0.20 prints it, shortened.
@@ -94,13 +94,32 @@ def test_the_simulator_promotes_what_the_formula_says(unread_share: float) -> No
         leaves=leaves,
         listed=round(leaves / (1 - unread_share)),
         frames=8112,
-        rows_per_second=400.0,
-        warm_rows=60_000,
-        rows=60_000,
+        warm=tuple((tenth, 40) for tenth in range(1500)),
+        measured=tuple((tenth, 40) for tenth in range(1500, 3000)),
         settings=(37, 1000, 1536),
     )
     assert found.hit_ratio == 1.0
     assert found.promotions == pytest.approx((0.369 - unread_share) / (1 - unread_share), rel=0.05)
+
+
+def even(first: int, tenths: int, rows: int) -> tuple[tuple[int, int], ...]:
+    """Return an even pace."""
+    return tuple((first + tenth, rows) for tenth in range(tenths))
+
+
+def test_a_halt_makes_pages_old_enough_to_move() -> None:
+    """Beyond memory, where a page leaves within innodb_old_blocks_time, two seconds of silence bring promotions."""
+    pool = {"leaves": 9250, "listed": 7000, "frames": 8112, "settings": (37, 1000, 1536)}
+    busy = {"measured": even(1000, 50, 3000), **pool}
+    without, after_halt = (uniform_points("mariadb-10.5", warm=even(start, 50, 3000), **busy) for start in (950, 930))
+    assert without.hit_ratio == pytest.approx(after_halt.hit_ratio, abs=0.01)
+    assert after_halt.promotions > 1.1 * without.promotions
+
+
+def test_the_pace_is_the_sum_of_all_threads() -> None:
+    """Each thread tells its own events, in any order; a query stands for its rows."""
+    assert pace_of("pace 30 2\npace 12 1\nelse\npace 30 5\n", 100) == ((12, 100), (30, 700))
+    assert pace_of(REPORT, 100) == ()
 
 
 def test_cases_go_forward_and_backward_table_by_table() -> None:
