@@ -57,6 +57,7 @@ class Need:
     table: int
     available: int
     kept_free: int
+    bound: str = ""  # what bounds `available`, where it is not the memory of the host
 
     @property
     def whole(self) -> int:
@@ -72,13 +73,24 @@ class Need:
         """Return the arithmetic in words."""
         return (
             f"{self.clients} clients x {_mib(self.per_client)} + {_mib(self.table)} of the table in the pool = "
-            f"{_mib(self.whole)}; available {_mib(self.available)} less {_mib(self.kept_free)} that stay free = "
-            f"{_mib(self.available - self.kept_free)}"
+            f"{_mib(self.whole)}; available {_mib(self.available)}{self.bound} less {_mib(self.kept_free)} that stay "
+            f"free = {_mib(self.available - self.kept_free)}"
         )
 
 
 def _mib(size: int) -> str:
     return f"{size / MIB:,.0f} MiB"
+
+
+def _limit(facts: Facts) -> tuple[int, str] | None:
+    """Return the lowest limit that the server's unit sets on its memory, and its name; None where there is none.
+
+    At MemoryHigh the kernel makes the process swap, at MemoryMax it kills it (systemd.resource-control(5)).
+    """
+    unit = facts.unit
+    shown = {} if isinstance(unit, Unknown) or unit is None else unit.properties
+    found = [(int(shown[name]), name) for name in ("MemoryHigh", "MemoryMax") if shown.get(name, "").isdigit()]
+    return min(found, default=None)
 
 
 def need(sizes: Sizes, facts: Facts) -> Need | str:
@@ -89,13 +101,20 @@ def need(sizes: Sizes, facts: Facts) -> Need | str:
     """
     available, ram = facts.system.ram_available_bytes, facts.system.ram_bytes
     sort, join = facts.workload.sort_buffer_size_bytes, facts.workload.join_buffer_size_bytes
-    for value in (available, ram, sort, join):
+    limit, rss = _limit(facts), facts.memory.rss_bytes
+    for value in (available, ram, sort, join, *([rss] if limit else [])):
         if isinstance(value, Unknown):
             return f"the memory that a run needs cannot be worked out: {value.reason}"
     data = sizes.rows * ROW_BYTES
     per_client = 2 * min(sizes.tmp_table_bytes, data) + _known(sort) + 2 * _known(join) + THREAD_BYTES
     table = min(data, _known(facts.pool.size_bytes))
-    return Need(per_client, sizes.clients, table, _known(available), round(POOL_SHARE_FREE * _known(ram)))
+    free = Need(per_client, sizes.clients, table, _known(available), round(POOL_SHARE_FREE * _known(ram)))
+    if limit is None:
+        return free
+    left = max(0, limit[0] - _known(rss))
+    bound = f" below the {limit[1]} of its unit"
+    within = Need(per_client, sizes.clients, table, left, round(POOL_SHARE_FREE * limit[0]), bound)
+    return min(free, within, key=lambda one: one.available - one.kept_free)
 
 
 def chosen(asked: Asked, facts: Facts) -> Sizes:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from healthy_host import WELL
+from healthy_host import WELL, unit
 
 from rollout.bench.arms import Arm, drop_in, parse_arm, turns
 from rollout.bench.sizes import MIB, PUBLISHED, Asked, Need, chosen, need, too_many_clients
@@ -44,6 +44,23 @@ def test_the_published_run_fits_the_published_machine() -> None:
         "24 clients x 212 MiB + 103 MiB of the table in the pool = 5,203 MiB; available 3,072 MiB less 410 MiB that "
         "stay free = 2,662 MiB"
     )
+
+
+def test_a_limit_of_the_unit_bounds_the_load_before_the_memory_does() -> None:
+    """MemoryMax 2 GiB, of which the server holds 300 MiB: the published run is refused on the largest of machines."""
+    roomy = host(256 * GIB, 200 * GIB)
+    limited = replace(
+        roomy,
+        unit=replace(unit(), properties={"MemoryHigh": "infinity", "MemoryMax": str(2 * GIB)}),
+        memory=replace(WELL.memory, rss_bytes=300 * MIB),
+    )
+    room = need(chosen(PUBLISHED, limited), limited)
+    assert isinstance(room, Need)
+    assert not room.fits
+    assert room.told().endswith(
+        "available 1,748 MiB below the MemoryMax of its unit less 205 MiB that stay free = 1,543 MiB"
+    )
+    assert chosen(Asked(), limited).rows < chosen(Asked(), roomy).rows
 
 
 @pytest.mark.parametrize("gibibytes", [1, 2, 8, 64, 512])
