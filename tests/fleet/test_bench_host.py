@@ -45,9 +45,13 @@ def measure(product: Product, host: str, *words: str) -> tuple[str, ...]:
 
 
 def started(product: Product, host: str, *words: str) -> "subprocess.Popen[str]":
+    """Start a memory bench that ctrl-C reaches, and return once its load is on."""
+    return begun(product, host, *measure(product, host, *words))
+
+
+def begun(product: Product, host: str, *words: str) -> "subprocess.Popen[str]":
     """Start a bench that ctrl-C reaches, and return once its load is on."""
     environment = {**os.environ, "ROLLOUT_STATE": str(product.state)}
-    words = measure(product, host, *words)
     command = [sys.executable, "-c", PROGRAM, *words]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     wait_for_line(product, process, host, "phase_started", "change")
@@ -176,6 +180,45 @@ def test_a_reboot_under_the_load_does_not_begin_it_again(fleet: Rehearsal, produ
     assert state_of(product, "db3") == "failed"
 
 
+def from_here(product: Product) -> "subprocess.Popen[str]":
+    """Start a long LRU bench on db2, which has no sysbench: its load comes from the controller."""
+    words = ("--case", "small:points:uniform", "--seconds", "600", "--memory-share", "0.1")
+    return begun(product, "db2", "bench", "lru", str(product.inventory), "--host", "db2", "--no-progress", *words)
+
+
+def asked_from_here(fleet: Rehearsal) -> bool:
+    """Whether the account of a load from the controller has sessions on db2."""
+    count = "SELECT COUNT(*) FROM information_schema.processlist WHERE user LIKE 'rollout_bench%'"
+    return fleet.text("db2", f'mariadb -N -e "{count}"') != "0"
+
+
+@pytest.mark.matrix
+def test_ctrl_c_under_a_load_from_the_controller_leaves_nothing(fleet: Rehearsal, product: Product) -> None:
+    """sysbench is ended here, the account and the schema are gone there."""
+    fleet.dirty("db2")
+    before = snapshot(fleet, "db2")
+    process = from_here(product)
+    eventually(lambda: asked_from_here(fleet))
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert (process.returncode, "Traceback" in said) == (130, False), said
+    assert fleet.text("db2", LEFT) == AS_FOUND
+    assert differences(before, snapshot(fleet, "db2")) == []
+
+
+@pytest.mark.matrix
+def test_a_host_whose_load_has_gone_with_its_controller_puts_itself_back(fleet: Rehearsal, product: Product) -> None:
+    """After a minute without a word the host ends what nobody gives any more."""
+    fleet.dirty("db2")
+    process = from_here(product)
+    eventually(lambda: asked_from_here(fleet))
+    kill(process)
+    eventually(lambda: fleet.shell("db2", "ls /var/lib/rollout/2*/undone").returncode == 0, seconds=180)
+    assert fleet.text("db2", LEFT) == f"/var/lib/rollout/lock\n{AS_FOUND}"
+    product.run("rollback", str(product.inventory), "--host", "db2", "--yes")
+    assert fleet.text("db2", LEFT) == AS_FOUND
+
+
 def refused(product: Product, *words: str, code: int = 1) -> str:
     """Return what a refused bench says."""
     return product.run(*measure(product, "db2", *words), expect=code).err
@@ -196,6 +239,11 @@ def test_what_is_refused_is_refused_with_its_reason(fleet: Rehearsal, product: P
     assert "too little memory for 90,000,000 rows: 24 clients x 8,198 MiB + 128 MiB" in said
     assert "that stay free" in said
     assert "76 clients are more than half of max_connections (151)" in refused(product, "--clients", "76")
+    fleet.text("db2", "systemctl set-property --runtime mariadb MemoryMax=1500M")
+    said = refused(product, "--like-published")
+    assert "too little memory for 300,000 rows: 24 clients x 212 MiB + 103 MiB of the table in the pool = " in said
+    assert "below the MemoryMax of its unit" in said
+    fleet.text("db2", "systemctl revert mariadb")
     said = refused(product, *also({"ansible_become": False}))
     assert "we are admin there, and a load needs root" in said
     fleet.text("db2", "mkdir /root/away; mv /usr/bin/mariadb-slap /usr/bin/mysqlslap /root/away")

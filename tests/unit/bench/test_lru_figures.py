@@ -6,7 +6,7 @@ import pytest
 
 from rollout.bench.lru import EVERY_CASE, Case, LruPlan
 from rollout.bench.lru_figures import case_part, leaves_of, pace_of, percentile
-from rollout.bench.simulated import uniform_points
+from rollout.bench.simulated import Simulated, uniform_points
 
 # As sysbench 1.0.20 prints it, shortened.
 REPORT = """
@@ -109,9 +109,19 @@ def even(first: int, tenths: int, rows: int) -> tuple[tuple[int, int], ...]:
 
 def test_a_halt_makes_pages_old_enough_to_move() -> None:
     """Beyond memory, where a page leaves within innodb_old_blocks_time, two seconds of silence bring promotions."""
-    pool = {"leaves": 9250, "listed": 7000, "frames": 8112, "settings": (37, 1000, 1536)}
-    busy = {"measured": even(1000, 50, 3000), **pool}
-    without, after_halt = (uniform_points("mariadb-10.5", warm=even(start, 50, 3000), **busy) for start in (950, 930))
+
+    def after(warm_from: int) -> Simulated:
+        return uniform_points(
+            "mariadb-10.5",
+            leaves=9250,
+            listed=7000,
+            frames=8112,
+            warm=even(warm_from, 50, 3000),
+            measured=even(1000, 50, 3000),
+            settings=(37, 1000, 1536),
+        )
+
+    without, after_halt = after(950), after(930)
     assert without.hit_ratio == pytest.approx(after_halt.hit_ratio, abs=0.01)
     assert after_halt.promotions > 1.1 * without.promotions
 
