@@ -89,10 +89,15 @@ def _look(run: HostRun) -> Seen:
         slap=said.get("slap", ""),
         sysbench=said.get("sysbench", ""),
         questions_per_second=float(rate) if rate else None,
-        sysbench_here=shutil.which("sysbench") or "",
+        sysbench_here=_sysbench_here(run),
         port=int(port) if port.isdigit() else 0,
         bind_address=bind_address,
     )
+
+
+def _sysbench_here(run: HostRun) -> str:
+    """Return the path of sysbench on this machine; empty for none, and where this machine is the host itself."""
+    return shutil.which("sysbench") or "" if run.host.connection.kind == "ssh" else ""
 
 
 def _write(run: HostRun, facts: Facts, unit: Unit, load: Load) -> None:
