@@ -16,6 +16,7 @@ from rollout.simulator import (
     chain,
     hotspot,
     mix,
+    paced,
     pareto,
     point_lookups,
     read_trace,
@@ -196,6 +197,16 @@ def test_a_chain_goes_on_where_the_part_before_ended() -> None:
     trace = chain(scan(first=0, last=10, accesses_per_second=10), scan(first=0, last=5, accesses_per_second=1))
     times = [time for block in trace.blocks() for time in (times_of(block) - START_MS).tolist()]
     assert times == [*range(0, 1000, 100), 1000, 2000, 3000, 4000, 5000]
+
+
+def test_a_measured_pace_keeps_its_rests() -> None:
+    """Even within each step, nothing between two of them, also behind another trace."""
+    measured = paced(pages=7, steps=[(500.0, 4), (600.0, 1), (3000.0, 2)], step_ms=100)
+    trace = chain(scan(first=0, last=2, accesses_per_second=10), measured)
+    times = [time for block in trace.blocks() for time in (times_of(block) - START_MS).tolist()]
+    assert times == [0, 100, 200, 225, 250, 275, 300, 2700, 2750]
+    assert trace.accesses == len(times)
+    assert set(pages_of(measured)) <= set(range(7))
 
 
 def test_a_share_of_accesses_writes() -> None:
