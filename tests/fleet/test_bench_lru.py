@@ -46,7 +46,7 @@ def test_the_load_comes_from_the_controller_where_the_host_has_no_sysbench(trixi
     trixie.dirty("db1")
     before = snapshot(trixie, "db1")
     product = Product(trixie.inventory, tmp_path / "state")
-    short = ("--pairs", "1", "--seconds", "4", "--warm-seconds", "4", "--memory-share", "0.3", "--threads", "3")
+    short = ("--pairs", "1", "--seconds", "4", "--warm-seconds", "8", "--memory-share", "0.7", "--threads", "3")
     one = ("--host", "db1", "--no-progress", "--case", "small:points:uniform")
     words = ("bench", "lru", str(product.inventory), *one, *short)
     document = product.run(*words, "--json").json
@@ -57,6 +57,6 @@ def test_the_load_comes_from_the_controller_where_the_host_has_no_sysbench(trixi
     assert len(measured["queries/s"]) == 2
     assert min(measured["queries/s"]) > 10
     assert max(measured["others' share"]) < 0.2
-    assert measured["promotions a row"][-1] == pytest.approx(measured["simulated promotions a row"][-1], abs=0.03)
+    assert measured["promotions a row"][-1] == pytest.approx(measured["simulated promotions a row"][-1], rel=0.2)
     assert (trixie.text("db1", SCHEMAS), trixie.text("db1", USERS)) == ("0", "0")
     assert differences(before, snapshot(trixie, "db1")) == []
