@@ -18,7 +18,7 @@ def host(ram: int, available: int, connections: int = 151) -> Facts:
     """A host with so much memory in bytes, and a pool of an eighth of it."""
     return replace(
         WELL,
-        system=replace(WELL.system, ram_bytes=ram, ram_available_bytes=available),
+        system=replace(WELL.system, ram_bytes=ram, ram_available_bytes=available, cores=8),
         pool=replace(WELL.pool, size_bytes=ram // 8),
         workload=replace(
             WELL.workload,
@@ -44,6 +44,16 @@ def test_the_published_run_fits_the_published_machine() -> None:
         "24 clients x 212 MiB + 103 MiB of the table in the pool = 5,203 MiB; available 3,072 MiB less 410 MiB that "
         "stay free = 2,662 MiB"
     )
+
+
+def test_few_cores_get_few_rows() -> None:
+    """A run is to take minutes on a small host too; how many cores there are may be unknown."""
+    large = host(64 * GIB, 60 * GIB)
+    rows = {
+        cores: chosen(Asked(), replace(large, system=replace(large.system, cores=cores))).rows for cores in (2, 8, 64)
+    }
+    assert rows == {2: 15_000, 8: 60_000, 64: 60_000}
+    assert chosen(Asked(), replace(large, system=replace(large.system, cores=Unknown("not asked")))).rows == 7500
 
 
 def test_a_limit_of_the_unit_bounds_the_load_before_the_memory_does() -> None:
