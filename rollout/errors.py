@@ -54,11 +54,12 @@ class ConfigProblem(RolloutError):
 
 
 class HostProblem(RolloutError):
-    """A fault of one host: `host` names it and stands before the message."""
+    """A fault of one host: `host` names it and stands before the message, which is `reason` without it."""
 
     def __init__(self, host: str, message: str, *, hint: str = "") -> None:
         super().__init__(f"{host}: {message}", hint=hint)
         self.host = host
+        self.reason = message
 
 
 class Unreachable(HostProblem):

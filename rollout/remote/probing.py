@@ -43,7 +43,7 @@ def look_at(transport: Transport, host: Host, *, refresh: bool = False, deep: bo
     try:
         result = _run(transport, request, privileged=True)
     except PrivilegeRefused as refusal:
-        refused = refusal.message
+        refused = f"{refusal.reason}. {refusal.hint}".rstrip()
         request = replace(request, refusal=refused, sent_at=datetime.now(UTC))
         result = _run(transport, request, privileged=False)
     raw = result.stdout

@@ -22,6 +22,7 @@ from rollout.settings import Host
 pytestmark = pytest.mark.fleet
 
 WANTS_TTY = "sudo: sorry, you must have a tty to run sudo"
+RIGHT_ONE = "Give the right one as ansible_become_password."
 WITHOUT_ROOT = "the probe did not run as root, so what only root sees is unknown:"
 
 
@@ -154,13 +155,13 @@ def test_a_wrong_password_for_sudo_as_printed(hard: Fleet, tmp_path: Path) -> No
     inventory = tmp_path / "inventory.yml"
     inventory.write_text(hard.inventory.read_text().replace(PASSWORD, "of yesterday"))
     printed = "\n".join(said(inventory, "db3"))
-    assert f"db3: {WITHOUT_ROOT} db3: sudo refused the password (for the user root)" in printed
+    assert f"db3: {WITHOUT_ROOT} sudo refused the password (for the user root). {RIGHT_ONE}" in printed
     assert "of yesterday" not in printed
 
 
 def test_a_sudo_that_wants_a_terminal_as_printed(hard: Fleet, tmp_path: Path) -> None:
     """There is none to give: the host's own words, and what to do."""
     printed = "\n".join(said(known_as(hard, tmp_path, hard.place.known_hosts.read_text()), "db4"))
-    assert f"db4: {WITHOUT_ROOT} db4: sudo did not start a shell as root; the host said: {WANTS_TTY}" in printed
+    assert f"db4: {WITHOUT_ROOT} sudo did not start a shell as root; the host said: {WANTS_TTY}" in printed
     with pytest.raises(PrivilegeRefused, match="you must have a tty"):
         open_transport(hard.host("db4")).run("true")
