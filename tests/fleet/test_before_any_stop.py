@@ -120,3 +120,15 @@ def test_a_host_whose_server_was_stopped_or_disabled_is_so_afterwards(
     assert fleet.shell("db1", state).stdout == before
     assert product.run("rollback", "--host", "db1", "--json").json["hosts"][0]["status"] == "rolled_back"
     assert fleet.shell("db1", state).stdout == before
+
+
+def test_the_node_of_a_cluster_is_asked_and_not_started_twice(galera: Rehearsal, tmp_path: Path) -> None:
+    """Its service has a word on its command line: a second server would take the running one's write-set cache."""
+    galera.publish()
+    assert "--wsrep_start_position" in galera.text("db1", "tr '\\0' ' ' </proc/$(pgrep -x mariadbd)/cmdline")
+    head = "head -c 1024 /var/lib/mysql/galera.cache | sha256sum"
+    before = galera.text("db1", head)
+    product = Product(galera.inventory, tmp_path / "state")
+    product.plan("--host", "db1")
+    product.run("apply", "--check", "--host", "db1", expect=None)
+    assert galera.text("db1", head) == before
