@@ -65,10 +65,9 @@ class ControllerLoad:
             with open_forward(run.host, self.address, self.port):
                 return
         except Unreachable as error:
-            why = error.message.removeprefix(f"{run.name}: ")
-            told = f"no load is put on it: sysbench would run on the controller, and has no way to the server: {why}"
+            told = "no load is put on it: sysbench would run on the controller, and has no way to the server"
             hint = "Install sysbench on the host (Debian's package sysbench), or let its sshd forward."
-            raise WrongState(run.name, told, hint=hint) from error
+            raise WrongState(run.name, f"{told}: {error.reason}", hint=hint) from error
 
     @contextmanager
     def during(self, run: HostRun) -> Iterator[list[str]]:

@@ -1,10 +1,9 @@
 """Preloads and allocators that others chose: what our drop-in can take the place of, and why not of the rest."""
 
-import re
 from collections.abc import Collection, Iterable
 
 from rollout.changes.model import Finding
-from rollout.facts.allocator import is_allocator
+from rollout.facts.allocator import is_allocator, named_in
 from rollout.facts.model import Allocator, MappedLibrary, Preload, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
 
@@ -98,7 +97,7 @@ def _irreplaceable(entry: Preload, unit: Unit) -> str:
         return "every program of the host loads it, whatever its unit says; take it out there first"
     if entry.source in {file.path for file in unit.environment_files}:
         return "an EnvironmentFile beats every drop-in; take LD_PRELOAD out of that file first"
-    libraries = re.split(r"[\s:]+", entry.value.strip())
+    libraries = named_in(entry.value)
     others = [library for library in libraries if not is_allocator(library)]
     if others:
         lost = ", ".join(filter(None, others)) or "no library at all"
@@ -111,6 +110,6 @@ def _irreplaceable(entry: Preload, unit: Unit) -> str:
 
 def _loads(entry: Preload, mapped: Known[tuple[MappedLibrary, ...]]) -> bool:
     """Tell whether a preload names one of the mapped libraries: `libx.so.4` stands for the file `libx.so.4.5.9`."""
-    names = {library.rpartition("/")[2] for library in re.split(r"[\s:]+", entry.value) if is_allocator(library)}
+    names = {library.rpartition("/")[2] for library in named_in(entry.value) if is_allocator(library)}
     files = [library.path.rpartition("/")[2] for library in known_or(mapped, ())]
     return any(file == name or file.startswith(f"{name}.") for name in names for file in files)

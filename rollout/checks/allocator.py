@@ -3,10 +3,8 @@
 What the environment of the process says is no proof: root reads LD_PRELOAD there also where the loader ignored it.
 """
 
-import re
-
 from rollout.checks.model import Judgement, Situation, asked, held, not_known, skipped
-from rollout.facts.allocator import is_allocator
+from rollout.facts.allocator import is_allocator, named_in
 from rollout.facts.model import Facts, Preload, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
 
@@ -94,7 +92,7 @@ def _cause(situation: Situation) -> str:
 def _preloaded(facts: Facts) -> bool:
     """Whether some other allocator is asked for by a preload; of one that is compiled in nobody asks."""
     values = [entry.value for entry in known_or(facts.allocator.preloads, ())]
-    libraries = [library for value in values for library in re.split(r"[\s:]+", value)]
+    libraries = [library for value in values for library in named_in(value)]
     return any(is_allocator(library) and "jemalloc" not in library for library in libraries)
 
 
@@ -135,7 +133,7 @@ def _ours_is_set(facts: Facts, library: str) -> bool:
 
 def names(preload: str | None, library: str) -> bool:
     """Tell whether a value of LD_PRELOAD names the library; blanks and colons part its entries (ld.so(8))."""
-    return library in re.split(r"[\s:]+", preload or "")
+    return library in named_in(preload or "")
 
 
 def drop_in_wins(situation: Situation) -> Judgement:

@@ -67,8 +67,9 @@ def command(
     hosts = select_hosts(fleet, chosen)
     if replace_allocator:
         hosts = [replacing(host) for host in hosts]
-    plan, composed = _plan(fleet, chosen, hosts, forks, sample_seconds, refresh=not no_refresh)
-    plan = plan.model_copy(update={"replace_allocator": replace_allocator}).sealed()
+    plan, composed = _plan(
+        fleet, chosen, hosts, forks, sample_seconds, refresh=not no_refresh, replace=replace_allocator
+    )
     path = out or state / "plan.json"
     dump_synced(path, plan.to_json())
     if as_json:
@@ -85,7 +86,14 @@ def command(
 
 
 def _plan(
-    fleet: FleetOptions, playbook: Playbook, hosts: list[Host], forks: int, sample_seconds: float, *, refresh: bool
+    fleet: FleetOptions,
+    playbook: Playbook,
+    hosts: list[Host],
+    forks: int,
+    sample_seconds: float,
+    *,
+    refresh: bool,
+    replace: bool,
 ) -> tuple[Plan, FleetPlan]:
     looked = survey(hosts, forks=forks, sample_seconds=sample_seconds, refresh=refresh)
     composed = compose(hosts, looked.seen, looked.lost, playbook)
@@ -100,6 +108,7 @@ def _plan(
         inventory_sources=tuple(_absolute(source) for source in fleet.sources),
         inventory={host.name: resolved(host) for host in hosts},
         policy=playbook.policy,
+        replace_allocator=replace,
         waves=composed.order.waves,
         after={name: tuple(sorted(others)) for name, others in demanded.after.items()},
         one_at_a_time=tuple(tuple(sorted(group)) for group in demanded.one_at_a_time),

@@ -50,9 +50,9 @@ def of_error(error: RolloutError, *, change_began: bool) -> Outcome:
     Once the change began, a host that is out of reach, makes no sense or is held by somebody else is `unknown`: do.sh
     goes on, and resume has to find out how it ended.
     """
-    told = " ".join(part for part in (error.message, error.hint) if part)
-    if isinstance(error, HostProblem):  # the host's name stands beside it wherever an outcome is shown
-        told = told.removeprefix(f"{error.host}: ")
+    # The host's name stands beside it wherever an outcome is shown.
+    message = error.reason if isinstance(error, HostProblem) else error.message
+    told = " ".join(part for part in (message, error.hint) if part)
     if change_began and isinstance(error, (Unreachable, CommandFailed, PrivilegeRefused, Locked)):
         return Outcome("unknown", told, exit_code=error.exit_code)
     if isinstance(error, Unreachable):

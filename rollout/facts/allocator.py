@@ -55,6 +55,11 @@ def is_allocator(library: str) -> bool:
     return bool(_ALLOCATORS.search(f"/{library}"))
 
 
+def named_in(preload: str) -> list[str]:
+    """Return the libraries that a value of LD_PRELOAD names, parted by blanks or colons (ld.so(8)); [""] for none."""
+    return re.split(r"[\s:]+", preload.strip())
+
+
 def elf(text: str) -> tuple[str, int]:
     """Read the first 20 bytes of an ELF file, in hexadecimal: machine and class (32 or 64)."""
     header = bytes.fromhex(text)
