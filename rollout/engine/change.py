@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rollout.engine.downtime import longest_gap_seconds
-from rollout.engine.look import its_socket, login_option
+from rollout.engine.look import its_socket, its_unit, login_option, was_active
 from rollout.engine.steps import HostRun, script
 from rollout.engine.unit import Ended, attach, run_detached, start_only
 from rollout.errors import WrongState
@@ -64,7 +64,12 @@ def wait_for_change(run: HostRun) -> None:
 
 
 def watched(run: HostRun, facts: Facts, act: Callable[[], Ended]) -> tuple[Ended, float | None]:
-    """Do `act` while one process on the host asks the server again and again; return its end and what was seen."""
+    """Do `act` while one process on the host asks the server again and again; return its end and what was seen.
+
+    A server that is stopped is not asked: a question at a socket that systemd holds would start it.
+    """
+    if not was_active(its_unit(run, facts)):
+        return act(), None
     file = f"{run.here}/watch-{run.run_id}"
     text = script(
         "watch", file=file, limit_seconds=WATCH_LIMIT_SECONDS, login=login_option(run), socket=its_socket(facts)

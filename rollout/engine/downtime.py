@@ -1,30 +1,49 @@
-"""How long the server did not answer, as one process on the host saw it."""
+"""How long the server let a client wait, as one process on the host saw it."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+HUNDREDTHS = 100
+
+
+class Question(NamedTuple):
+    """When the watcher asked and had its answer, in seconds since the boot; `what` is read, write, none or end."""
+
+    asked: float
+    answered: float
+    what: str
 
 
 def longest_gap_seconds(lines: Iterable[str]) -> float | None:
-    """Return the longest time in which the server gave less than before; None when it never answered the watcher.
+    """Return the longest time in which a client had to wait for the server; None when it never answered the watcher.
 
-    `lines` are the watcher's file: `nanoseconds TAB read|write|none|end`, one for each change of the answer. For a
-    server that took writes at first, one that comes back read-only is not back; a replica, read-only from the start,
-    is back when it answers. A gap that is open at the last line ends there.
+    `lines` are the watcher's file: `asked TAB answered TAB read|write|none|end`, in hundredths of a second, one for
+    each change of the answer and each slow answer. A gap lasts from the first question that was not answered well to
+    the first good answer; a good answer that came late is a gap of its own. For a server that took writes at first,
+    one that comes back read-only is not back; a replica, read-only from the start, is back when it answers. A gap that
+    is open at the last line ends there.
     """
-    moments = [(int(when) / 1e9, what) for when, _, what in (line.strip().partition("\t") for line in lines) if what]
-    answers = [what for _, what in moments if what in ("read", "write")]
+    questions = [_question(*parts) for parts in (line.strip().split("\t") for line in lines) if len(parts) == 3]
+    answers = [question.what for question in questions if question.what in ("read", "write")]
     if not answers:
         return None
-    down = ("none",) if answers[0] == "read" else ("none", "read")
-    return round(max(_spans(moments, down), default=0.0), 3)
+    good = ("read", "write") if answers[0] == "read" else ("write",)
+    return round(max(_waits(questions, good), default=0.0), 2)
 
 
-def _spans(moments: list[tuple[float, str]], down: tuple[str, ...]) -> Iterator[float]:
+def _question(asked: str, answered: str, what: str) -> Question:
+    return Question(int(asked) / HUNDREDTHS, int(answered) / HUNDREDTHS, what)
+
+
+def _waits(questions: list[Question], good: tuple[str, ...]) -> Iterator[float]:
     since: float | None = None
-    for when, what in moments:
-        if what in down and since is None:
-            since = when
-        elif what not in down and since is not None:
-            yield when - since
+    for number, (asked, answered, what) in enumerate(questions):
+        if what in good:
+            # The watcher's first line only says how it found the server.
+            if number:
+                yield answered - (asked if since is None else since)
             since = None
+        elif since is None and what != "end":
+            since = asked
     if since is not None:
-        yield moments[-1][0] - since
+        yield questions[-1].answered - since
