@@ -19,13 +19,16 @@ from rollout.settings import Host
 PAUSE_SECONDS = 2.0
 
 
-def wait_until_synced(run: HostRun, facts: Facts) -> dict[str, str]:
+def has_to_wait(run: HostRun, facts: Facts) -> bool:
+    """Whether the host is a node of a cluster of which the inventory has others; a replica waits for nobody here."""
+    return bool(run.peers) and known_or(facts.replication.galera, None) is not None
+
+
+def wait_until_synced(run: HostRun) -> dict[str, str]:
     """Wait until every other node of the host's cluster is Synced, and return the details of the phase.
 
-    A host that is no node waits for nobody. Raises `WrongState` after `rollout_settle_seconds`, naming the nodes.
+    Raises `WrongState` after `rollout_settle_seconds`, naming the nodes.
     """
-    if known_or(facts.replication.galera, None) is None:
-        return {}
     deadline = time.monotonic() + run.host.settings.settle_seconds
     while lagging := unsynced({peer.name: _node(peer) for peer in run.peers}):
         if time.monotonic() > deadline:

@@ -12,7 +12,7 @@ from rollout.engine.connections import wait_until_gone
 from rollout.engine.hooks import hook_on_failure, run_hooks, try_hooks, with_hooks
 from rollout.engine.look import fresh_facts, its_unit, kept_facts, was_active
 from rollout.engine.outcome import Outcome, of_error
-from rollout.engine.peers import wait_until_synced
+from rollout.engine.peers import has_to_wait, wait_until_synced
 from rollout.engine.preflight import Tried, preflight
 from rollout.engine.proof import Proof, prove
 from rollout.engine.recover import recover
@@ -149,9 +149,9 @@ def _drain(run: HostRun, facts: Facts, unit: Unit) -> None:
 
 
 def _others_synced(run: HostRun, facts: Facts) -> None:
-    if run.peers:
+    if has_to_wait(run, facts):
         with run.phase("peers") as details:
-            details.update(wait_until_synced(run, facts))
+            details.update(wait_until_synced(run))
 
 
 def _begin_anew(run: HostRun) -> None:
