@@ -8,7 +8,7 @@ files() {
     -o "$@"
 }
 files -type f -printf '%p\t%m %U %G\n' | sort >/tmp/modes
-files -type f -print0 | sort -z | xargs -0 sha256sum | sed 's/^\([0-9a-f]*\)  \(.*\)$/\2\t\1/' >/tmp/sums
+files -type f -print0 | sort -z | xargs -0 b2sum -l 128 | sed 's/^\([0-9a-f]*\)  \(.*\)$/\2\t\1/' >/tmp/sums
 join -t "$(printf '\t')" /tmp/modes /tmp/sums | sed 's/^/file\t/'
 files -type l -printf 'link\t%p\t%l\n'
 files -type d -printf 'folder\t%p\t%m %U %G\n'
