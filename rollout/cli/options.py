@@ -12,7 +12,7 @@ A command that works on hosts takes one keyword for all of them:
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -167,3 +167,16 @@ def select_hosts(fleet: FleetOptions, playbook: Playbook | None = None) -> list[
         return resolve(inventory, select_names(fleet, inventory), fleet.vault)
     names = playbook.in_order(select_names(fleet, inventory, playbook.hosts))
     return resolve(inventory, names, fleet.vault, playbook.variables)
+
+
+def select_hosts_of(fleet: FleetOptions, playbook: Playbook, planned: Collection[str]) -> list[Host]:
+    """Resolve the hosts that were asked for, whatever the playbook's `hosts` say; its `vars` hold for those `planned`.
+
+    Raises `UsageProblem` or `ConfigProblem`, with all mistakes at once.
+    """
+    inventory = read_inventory(fleet, playbook)
+    names = select_names(fleet, inventory)
+    theirs = resolve(inventory, [name for name in names if name in planned], fleet.vault, playbook.variables)
+    others = resolve(inventory, [name for name in names if name not in planned], fleet.vault)
+    found = {host.name: host for host in (*theirs, *others)}
+    return [found[name] for name in names]

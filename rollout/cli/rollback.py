@@ -17,6 +17,7 @@ from rollout.cli.options import (
     lock_option,
     progress_option,
     select_hosts,
+    select_hosts_of,
     state_option,
 )
 from rollout.cli.progress import Progress
@@ -26,7 +27,10 @@ from rollout.engine.loop import identified, roll_back_hosts
 from rollout.engine.run_folder import OpenRun, RunFolder, close_behind, dead_runs, done_by_plan, new_run_id, runs
 from rollout.engine.steps import Options
 from rollout.errors import ConfigProblem, StalePlan, UsageProblem
-from rollout.plan.way_back import WayBack, one_by_one, way_back
+from rollout.plan.model import Plan
+from rollout.plan.playbook import load_playbook
+from rollout.plan.way_back import one_by_one, way_back
+from rollout.settings import Host
 
 EXAMPLE = """\b
 Example:
@@ -66,8 +70,9 @@ def command(
         raise UsageProblem("--json and --events - do not go together: both write to stdout")
     last = _last_apply(state, run_id)
     source = fleet if fleet.given or last is None else replace(fleet, sources=last.plan().inventory_sources)
-    hosts = {host.name: host for host in select_hosts(source)}
-    back = _way_back(list(hosts), last, state)
+    plan = _plan_of(last)
+    hosts = {host.name: host for host in _hosts(source, plan)}
+    back = way_back(plan, hosts, done_by_plan(state, plan.plan_id)) if plan else one_by_one(hosts)
     _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))
     locks = (*dead_runs(state), *([take_over_lock] if take_over_lock else []))
     options = identified(Options(accept_drift=accept_drift, skip_hooks=skip_hooks, take_over_locks=locks))
@@ -96,16 +101,27 @@ def _ask(names: list[str], *, yes: bool) -> None:
         raise click.exceptions.Exit(0)
 
 
-def _way_back(names: list[str], last: RunFolder | None, state: Path) -> WayBack:
-    """Return the run's waves backwards; without a plan that can be read the hosts go one at a time."""
+def _plan_of(last: RunFolder | None) -> Plan | None:
+    """Return the plan of the run that is taken back; None where this controller has none that can be read."""
     if last is None:
-        return one_by_one(names)
+        return None
     try:
-        plan = last.plan()
+        return last.plan()
     except (ConfigProblem, StalePlan) as problem:
         click.echo(f"the order is the inventory's, turned round: {problem.message}", err=True)
-        return one_by_one(names)
-    return way_back(plan, names, done_by_plan(state, plan.plan_id))
+        return None
+
+
+def _hosts(fleet: FleetOptions, plan: Plan | None) -> list[Host]:
+    """Resolve the hosts, with the `vars` of the playbook that they were changed by, where it can still be read."""
+    if plan is None:
+        return select_hosts(fleet)
+    try:
+        playbook = load_playbook(Path(plan.playbook.source))
+    except ConfigProblem as problem:
+        click.echo(f"the inventory's settings hold, without the vars of a playbook: {problem.message}", err=True)
+        return select_hosts(fleet)
+    return select_hosts_of(fleet, playbook, plan.inventory)
 
 
 def _last_apply(state: Path, run_id: str) -> RunFolder | None:
