@@ -3,23 +3,29 @@
 from collections.abc import Mapping
 
 from rollout.checks.model import Judgement, Situation, asked, first_unknown, held, not_known, skipped
-from rollout.facts.model import PathFacts
-from rollout.facts.unknown import Known, Unknown
+from rollout.facts.model import Facts, PathFacts
+from rollout.facts.unknown import Known, Unknown, known_or
 
 SYSTEM_SCHEMAS = frozenset({"information_schema", "performance_schema", "mysql", "sys"})
 
 
 def datadir_identity(situation: Situation) -> Judgement:
-    """Hold device and inode of the data directory against those before; a copy or a fresh one has others."""
+    """Hold device and inode of the data directory against those before; a copy or a fresh one has others.
+
+    A boot gives devices without a number of their own (overlayfs, btrfs, NFS, device mapper) another one, so across a
+    boot the file system's type and mount point stand for the device (`st_dev` in inode(7)).
+    """
     after, before = situation.after.storage, situation.before
     expected = "the data directory of before, none moved aside"
     unknown = first_unknown(after.datadir, after.ibdata1, after.mysql_schema, after.moved_datadirs)
     if unknown is not None:
         return not_known(expected, unknown)
-    now = [_identity(value) for value in (after.datadir, after.ibdata1, after.mysql_schema)]
-    evidence = asked("stat --format='%n %d:%i' DATADIR DATADIR/ibdata1 DATADIR/mysql", "\n".join(now))
+    places = (after.datadir, after.ibdata1, after.mysql_schema)
+    command = "stat --format='%n %d:%i' DATADIR DATADIR/ibdata1 DATADIR/mysql"
+    evidence = asked(command, "\n".join(_identity(place, rebooted=False) for place in places))
     if before is None:
         return skipped(expected, "no facts from before to hold it against")
+    rebooted = _rebooted(before, situation.after)
     earlier = (before.storage.datadir, before.storage.ibdata1, before.storage.mysql_schema)
     unknown = first_unknown(*earlier, before.storage.moved_datadirs)
     if unknown is not None:
@@ -27,14 +33,22 @@ def datadir_identity(situation: Situation) -> Judgement:
     moved = _new(after.moved_datadirs, before.storage.moved_datadirs)
     if moved:
         return Judgement("fail", expected, f"moved aside: {', '.join(moved)}", evidence, "datadir_moved")
-    then = [_identity(value) for value in earlier]
+    now = [_identity(place, rebooted=rebooted) for place in places]
+    then = [_identity(place, rebooted=rebooted) for place in earlier]
     return held(now == then, expected, "the same" if now == then else f"was {'; '.join(then)}", evidence)
 
 
-def _identity(place: Known[PathFacts | None]) -> str:
+def _rebooted(before: Facts, after: Facts) -> bool:
+    """Whether the host is known to have booted in between; where nobody can tell, the device's number counts."""
+    then, now = known_or(before.system.boot_id, None), known_or(after.system.boot_id, None)
+    return None not in (then, now) and then != now
+
+
+def _identity(place: Known[PathFacts | None], *, rebooted: bool) -> str:
     if place is None or isinstance(place, Unknown):
         return "(not there)"
-    return f"{place.path} {place.device}:{place.inode}"
+    device = f"{place.filesystem} at {place.mount_point}" if rebooted else str(place.device)
+    return f"{place.path} {device}:{place.inode}"
 
 
 def _new(after: Known[tuple[str, ...]], before: Known[tuple[str, ...]]) -> list[str]:

@@ -10,7 +10,7 @@ from healthy_host import CONTENT, EARLIER, EXPECTED, LIBRARY, OURS, WELL, packag
 from rollout.checks.codes import CODES
 from rollout.checks.model import CheckResult, worst
 from rollout.checks.registry import CHECK_IDS, run_checks, unreachable
-from rollout.facts.model import Channel, Facts, Galera, MappedLibrary, Preload, UnitFile
+from rollout.facts.model import Channel, Facts, Galera, MappedLibrary, PathFacts, Preload, UnitFile
 from rollout.facts.unknown import Unknown
 from rollout.settings import FixRelease
 from rollout.versions import parse_server_version
@@ -163,6 +163,27 @@ def test_nothing_passes_that_needs_an_unknown_fact() -> None:
                 assert result.status in ("fail", "warn"), (way, result)
                 noticed.add(result.id)
     assert noticed == set(CHECK_IDS)
+
+
+@pytest.mark.parametrize(
+    ("boot", "changed", "status"),
+    [
+        ("another", {"device": 41}, "pass"),
+        ("another", {"device": 41, "inode": 99}, "fail"),
+        ("another", {"device": 41, "mount_point": "/srv"}, "fail"),
+        ("another", {"device": 41, "filesystem": "xfs"}, "fail"),
+        ("the same", {"device": 41}, "fail"),
+        (Unknown("no answer"), {"device": 41}, "fail"),
+    ],
+)
+def test_a_boot_may_number_devices_anew(boot: str | Unknown, changed: dict[str, Any], status: str) -> None:
+    """An overlay or a device mapper has another number after a boot: then type and mount point stand for it."""
+    data = {"datadir": WELL.storage.datadir, "ibdata1": WELL.storage.ibdata1, "mysql_schema": WELL.storage.mysql_schema}
+    moved = {name: replace(place, **changed) for name, place in data.items() if isinstance(place, PathFacts)}
+    assert len(moved) == 3
+    before = inside("system", boot_id="the same")(EARLIER)
+    facts = chain(inside("system", boot_id=boot), inside("storage", **moved))(WELL)
+    assert by_id(run_checks(facts, before, EXPECTED))["datadir_identity"].status == status
 
 
 def test_replication_that_stood_still_before_may_stand_still() -> None:
