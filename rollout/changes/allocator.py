@@ -10,8 +10,8 @@ from rollout.facts.model import Facts, Library, Package, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
 from rollout.settings import Settings
 
-# Debian 10 and later, Ubuntu 19.10 and later; EPEL for the EL family, and Fedora.
-PACKAGES = {"apt": "libjemalloc2", "dnf": "jemalloc"}
+# Debian 10 and later, Ubuntu 19.10 and later; EPEL for the EL family, and Fedora; openSUSE.
+PACKAGES = {"apt": "libjemalloc2", "dnf": "jemalloc", "zypper": "libjemalloc2"}
 _LIB64 = ("x86_64", "aarch64", "ppc64le", "s390x")  # architectures whose libraries lie in /usr/lib64 on rpm hosts
 
 
@@ -74,7 +74,7 @@ def _library(facts: Facts) -> tuple[str, Package | None, Finding | None]:
         return _preload_name(fitting), None, None
     name = PACKAGES.get(str(facts.packages.manager))
     if name is None:
-        message = f"jemalloc is not installed; packages are changed with {' and '.join(PACKAGES)} only"
+        message = f"jemalloc is not installed; packages are changed with {', '.join(PACKAGES)} only"
         return "", None, Finding("library_unavailable", message)
     package = facts.packages.named(name)
     if package and package.installed:
@@ -89,7 +89,7 @@ def _library(facts: Facts) -> tuple[str, Package | None, Finding | None]:
 
 
 def _newest(package: Package) -> str | None:
-    """Return the version to install: apt's candidate; dnf names none, and the newest on offer is taken."""
+    """Return the version to install: apt's candidate; the others name none, and the newest on offer is taken."""
     rows = package.versions if isinstance(package.versions, tuple) else ()
     if isinstance(package.candidate, Unknown):
         return next((row.version for row in rows if row.repositories), None)
@@ -97,12 +97,18 @@ def _newest(package: Package) -> str | None:
 
 
 def _path_in_package(facts: Facts) -> Known[str]:
-    """Return where the package on offer puts its library: by its file list, or by Debian's multiarch rule."""
+    """Return where the package on offer puts its library: by Debian's multiarch rule, by SUSE's, or by its file list.
+
+    SUSE names the package of a library after its soname, and zypper has no list of the files of what is not installed.
+    Preflight looks into the package before anything is stopped.
+    """
     if facts.packages.manager == "apt":
         triplet = facts.system.triplet
         if isinstance(triplet, Unknown):
             return triplet
         return f"/usr/lib/{triplet}/libjemalloc.so.2" if triplet else Unknown("no multiarch name")
+    if facts.packages.manager == "zypper":
+        return f"/usr/{'lib64' if facts.system.architecture in _LIB64 else 'lib'}/libjemalloc.so.2"
     offered = facts.packages.offered_libraries
     if isinstance(offered, Unknown):
         return offered

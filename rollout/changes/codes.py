@@ -16,21 +16,21 @@ BLOCKERS: dict[str, str] = {
     "server_package_unknown": "Which package owns the running server could not be found out.",
     "server_not_packaged": "No package owns the running binary (a tarball, a build of one's own). It is reported and "
     "not touched; jemalloc alone can be had with the playbook jemalloc.",
-    "manager_unsupported": "The host's package system is neither apt nor dnf (zypper, or none that is known). "
+    "manager_unsupported": "The host's package system is none of apt, dnf and zypper. "
     "Its packages are reported and not changed.",
     "packages_broken": "dpkg --audit names packages in a broken state, or rpm has one of them twice. Mend them first "
     "(dpkg --configure -a, apt-get -f install; dnf remove --duplicates): a change on top of that could end anywhere.",
     "packages_unknown": "What the package system knows could not be read; the message has the reason.",
     "refresh_failed": "Package lists could not be fetched completely: a key, an origin that changed, a clock that is "
-    "behind, a mirror that is down. apt ends with 0 on old lists too, so its messages decide. Mend the source; "
-    "nothing is overridden here.",
+    "behind, a mirror that is down. apt and dnf end with 0 on old lists too, so their messages decide. Mend the "
+    "source; nothing is overridden here.",
     "origin_unknown": "The installed version is in no repository any more, so nobody can tell where it came from and "
     "where its successor should. Say it (rollout_packages_origin: Debian/bookworm, as apt-cache policy names o= and "
     "n=), put its repository back, or upgrade by hand.",
     "sibling_missing": "A package that belongs to the server cannot be had at the target version. Upgrading around it "
     "can keep the new server from starting (plugins must fit). Wait until the repository has it.",
-    "held": "A package that would move is on hold. A hold is somebody's order: lift it with apt-mark unhold (or dnf "
-    "versionlock delete), or leave the host out.",
+    "held": "A package that would move is on hold. A hold is somebody's order: lift it with apt-mark unhold (dnf "
+    "versionlock delete, zypper removelock), or leave the host out.",
     "server_beside": "Another server runs on this host, an instance of the same unit most often. Packages are shared: "
     "the upgrade would restart it too, or leave it on files that are gone. Stop the others first, or upgrade such a "
     "host by hand; jemalloc alone goes to one instance with the playbook jemalloc.",

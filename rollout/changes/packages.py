@@ -24,8 +24,8 @@ from rollout.versions import (
 )
 
 # The package systems that the scripts speak to: each has its verbs in engine/scripts.
-CHANGED_WITH = ("apt", "dnf")
-_LIFT = {"apt": "apt-mark unhold", "dnf": "dnf versionlock delete"}
+CHANGED_WITH = ("apt", "dnf", "zypper")
+_LIFT = {"apt": "apt-mark unhold", "dnf": "dnf versionlock delete", "zypper": "zypper removelock"}
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _foundation(facts: Facts) -> tuple[Finding, ...]:
     manager = facts.packages.manager
     if manager not in CHANGED_WITH:
         name = _why(manager) if isinstance(manager, Unknown) else manager or "none"
-        message = f"packages are changed with {' and '.join(CHANGED_WITH)} only; this host has: {name}"
+        message = f"packages are changed with {', '.join(CHANGED_WITH)} only; this host has: {name}"
         found.append(Finding("manager_unsupported", message))
     for name, lines in (("packages_broken", facts.packages.audit), ("packages_unknown", facts.packages.items)):
         if isinstance(lines, Unknown):

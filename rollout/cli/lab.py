@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -38,7 +38,7 @@ def command() -> None:
 
 @command.command()
 @click.option("--hosts", type=click.IntRange(1, MOST_HOSTS), help="How many hosts.  [default: as it is, or 3]")
-@click.option("--distro", type=click.Choice(["bookworm", "trixie", "rpm"]), help="[default: as it is, or bookworm]")
+@click.option("--distro", type=click.Choice(get_args(Distro)), help="[default: as it is, or bookworm]")
 @click.option(
     "--topology",
     type=click.Choice(list(SIZES)),

@@ -18,15 +18,18 @@ STATUSES: dict[str, str] = {
 PREFLIGHT: dict[str, str] = {
     "plan": "The host no longer needs what was planned for it; make a fresh plan.",
     "host": "The host could not be reached, or another run holds it; the message says which.",
-    "lock": "Another program holds dpkg's lock, named in the message, and did for a minute. Wait for it, or end it.",
-    "lists": "Package lists were fetched into a private folder of the run, and apt or dnf complained. Mend the source.",
+    "lock": "Another program holds dpkg's or libzypp's lock, named in the message, and did for a minute. "
+    "Wait for it, or end it.",
+    "lists": "Package lists were fetched into a private folder of the run, and apt, dnf or zypper complained. Mend "
+    "the source.",
     "dpkg": "dpkg --audit names packages that are not whole. Mend them first.",
     "rpm": "rpm has a package twice: a transaction was broken off. Mend that first (dnf remove --duplicates).",
     "option_file": "An option file of the packages is missing, and their own scripts would fail without it "
     "(update-alternatives: alternative path doesn't exist). Put it back: apt-get install --reinstall "
     "-o Dpkg::Options::=--force-confmiss mariadb-common.",
     "download": "The target packages could not be downloaded. The server was not stopped.",
-    "simulate": "apt or dnf would do something else than the plan: remove a package, or touch one that is not planned.",
+    "simulate": "apt, dnf or zypper would do something else than the plan: remove a package, or touch one that is "
+    "not planned.",
     "new_binary": "The new server does not accept this host's own option files (an option that it does not know is "
     "exit status 7). It would not have started. Mend the option, then plan again.",
     "installed_binary": "The installed server does not accept this host's own option files any more: they were edited "

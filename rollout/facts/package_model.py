@@ -106,7 +106,9 @@ class Packages:
     refresh: Known[ListRefresh | None]  # None: not asked for, versions come from the host's own lists
     lists_age_seconds: Known[float | None]
     audit: Known[tuple[str, ...]]  # lines of dpkg --audit; packages in a broken state
-    holds: Known[tuple[str, ...]]  # every held package of the host; versionlock entries for dnf
+    holds: Known[
+        tuple[str, ...]
+    ]  # every held package of the host; versionlock entries for dnf, locked names and patterns for zypper
     pins: Known[tuple[str, ...]]
     excludes: Known[tuple[str, ...]]  # dnf only: the lines as they stand
     lock_holders: Known[tuple[LockHolder, ...]]

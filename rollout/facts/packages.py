@@ -13,9 +13,17 @@ from rollout.facts.apt import (
     parse_refresh,
 )
 from rollout.facts.frame import Answer, Answers, lines, read
-from rollout.facts.model import ListRefresh, PackageManager, Packages
-from rollout.facts.rpm import parse_modules, parse_rpm_items, parse_rpm_refresh, parse_versionlock
+from rollout.facts.model import ListRefresh, Package, PackageManager, Packages
+from rollout.facts.rpm import (
+    dnf_offers,
+    parse_modules,
+    parse_rpm_items,
+    parse_rpm_refresh,
+    parse_versionlock,
+    versionlocked,
+)
 from rollout.facts.unknown import Known, Unknown, blank, known_or
+from rollout.facts.zypper import locked, named_in_locks, zypper_offers
 
 
 def parse_packages(answers: Answers) -> Packages:
@@ -28,13 +36,13 @@ def parse_packages(answers: Answers) -> Packages:
         manager=manager,
         manager_version=answers.text("package-manager-version"),
         architecture=answers.text("package-architecture"),
-        items=parse_apt_items(answers) if manager == "apt" else parse_rpm_items(answers, manager),
+        items=_items(answers, manager),
         refresh=_refresh(answers.first("refresh"), manager),
         lists_age_seconds=_lists_age(answers),
         audit=_audit(answers, manager),
         holds=_holds(answers, manager),
         pins=read(answers.text("package-sources"), parse_pins) if manager == "apt" else (),
-        excludes=() if manager == "apt" else read(answers.text("excludes"), lines),
+        excludes=read(answers.text("excludes"), lines) if manager == "dnf" else (),
         lock_holders=read(answers.text("package-locks"), parse_lock_holders),
         needrestart=_installed(answers, manager, "needrestart"),
         unattended_upgrades=_unattended(answers, manager),
@@ -42,6 +50,14 @@ def parse_packages(answers: Answers) -> Packages:
         modules=read(answers.text("modules"), parse_modules) if manager == "dnf" else (),
         offered_libraries=read(answers.text("offered-files"), _libraries) if answers.first("offered-files") else (),
     )
+
+
+def _items(answers: Answers, manager: PackageManager) -> Known[tuple[Package, ...]]:
+    if manager == "apt":
+        return parse_apt_items(answers)
+    if manager == "dnf":
+        return parse_rpm_items(answers, dnf_offers(answers), versionlocked)
+    return parse_rpm_items(answers, zypper_offers(answers), locked)
 
 
 def _without_manager(name: Known[str]) -> Packages:
@@ -84,7 +100,7 @@ def _audit(answers: Answers, manager: PackageManager) -> Known[tuple[str, ...]]:
 
 def _holds(answers: Answers, manager: PackageManager) -> Known[tuple[str, ...]]:
     if manager != "apt":
-        return read(answers.text("holds"), parse_versionlock)
+        return read(answers.text("holds"), parse_versionlock if manager == "dnf" else named_in_locks)
     installed = read(answers.text("packages"), parse_dpkg_list)
     return read(installed, lambda rows: tuple(row.name for row in rows if row.held))
 

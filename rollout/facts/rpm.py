@@ -1,9 +1,8 @@
-"""Packages of an rpm host, from what rpm, dnf and zypper printed."""
+"""Packages of an rpm host, from what rpm and dnf printed; what zypper has of its own is in `zypper`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
-from xml.etree import ElementTree
 
 from rollout.facts.frame import Answers, lines, read
 from rollout.facts.model import ListRefresh, Package, PackageSource, PackageVersion
@@ -11,7 +10,12 @@ from rollout.facts.unknown import Known, Unknown
 from rollout.versions import parse_package_version
 
 _SIBLING = re.compile(r"mariadb|galera|libmariadb|jemalloc|libjemalloc", re.IGNORECASE)
-_COMPLAINT = re.compile(r"Error|Failed|Ignoring|Cannot|Warning|  - ", re.IGNORECASE)
+# dnf's words, then zypper's.
+_COMPLAINT = re.compile(
+    r"Error|Failed|Ignoring|Cannot|Warning|  - "
+    r"|Skipping|Some of the|Could not|Problem|Abort|Repository '.*' is invalid",
+    re.IGNORECASE,
+)
 Offer = tuple[str, str, str, str]  # name, version, repository, vendor (empty where nobody says it)
 
 
@@ -38,35 +42,33 @@ def _vendor(rest: list[str]) -> str:
     return rest[0].strip().replace("(none)", "") if rest else ""
 
 
-def parse_zypper(text: str) -> tuple[Offer, ...]:
-    """Read `zypper --xmlout search --details`; what is only installed stands there under "(System Packages)"."""
-    try:
-        tree = ElementTree.fromstring(text)  # noqa: S314 - root's own package manager wrote it
-    except ElementTree.ParseError as problem:
-        raise ValueError(str(problem)) from problem
-    rows = (node.attrib for node in tree.iter("solvable"))
-    return tuple(
-        (row["name"], row["edition"], row["repository"], "") for row in rows if row["repository"] != "(System Packages)"
-    )
+def dnf_offers(answers: Answers) -> Known[tuple[Offer, ...]]:
+    """Return what the repositories offer, as dnf lists it."""
+    return read(answers.text("package-versions"), parse_repoquery)
 
 
-def parse_rpm_items(answers: Answers, manager: str) -> Known[tuple[Package, ...]]:
-    """Join rpm's list with what the repositories offer."""
+def parse_rpm_items(
+    answers: Answers, offers: Known[tuple[Offer, ...]], locks: Callable[[str, str], bool]
+) -> Known[tuple[Package, ...]]:
+    """Join rpm's list with what the repositories offer; `locks` reads the manager's own list of locks for a name."""
     installed = read(answers.text("packages"), parse_rpm_list)
     if isinstance(installed, Unknown):
         return installed
-    offers = read(answers.text("package-versions"), parse_repoquery if manager == "dnf" else parse_zypper)
     holds = answers.text("holds")
-    items = [_with_versions(item, offers, holds) for item in installed]
+
+    def held(name: str) -> Known[bool]:
+        return read(holds, lambda text: locks(text, name))
+
+    items = [_with_versions(item, offers, held(item.name)) for item in installed]
     if isinstance(offers, Unknown):
         return tuple(items)
     names = {item.name for item in installed}
     missing = dict.fromkeys(name for name, *_ in offers if name not in names)
     other = Unknown("not installed, and offered for several")
-    return (*items, *(_with_versions(Package(name, other, None), offers, holds) for name in missing))
+    return (*items, *(_with_versions(Package(name, other, None), offers, held(name)) for name in missing))
 
 
-def _with_versions(item: Package, offers: Known[tuple[Offer, ...]], holds: Known[str]) -> Package:
+def _with_versions(item: Package, offers: Known[tuple[Offer, ...]], held: Known[bool]) -> Package:
     table = read(offers, lambda rows: version_table(item.name, rows))
     return Package(
         name=item.name,
@@ -76,10 +78,15 @@ def _with_versions(item: Package, offers: Known[tuple[Offer, ...]], holds: Known
         source=item.source,
         vendor=item.vendor,
         automatic=Unknown("rpm does not tell; dnf's history is not read"),
-        held=read(holds, lambda text: any(_locks(row, item.name) for row in parse_versionlock(text))),
+        held=held,
         candidate=Unknown("dnf and zypper name no candidate without a transaction"),
         versions=table,
     )
+
+
+def versionlocked(text: str, name: str) -> bool:
+    """Whether dnf's versionlock list has an entry about that package."""
+    return any(_locks(row, name) for row in parse_versionlock(text))
 
 
 def _locks(entry: str, name: str) -> bool:
@@ -127,5 +134,5 @@ def parse_modules(text: str) -> tuple[str, ...]:
 
 
 def parse_rpm_refresh(exit_status: int, text: str) -> ListRefresh:
-    """Judge `dnf makecache` by what it said: it ends with 0 where a repository may be passed over."""
+    """Judge `dnf makecache` and `zypper refresh` by what they said: dnf ends with 0 where it passes one over."""
     return ListRefresh(exit_status, tuple(row.strip() for row in text.splitlines() if _COMPLAINT.match(row)))

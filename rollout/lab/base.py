@@ -18,7 +18,7 @@ from rollout.lab.layout import Distro, cache_folder
 from rollout.lab.repack import repack
 from rollout.lab.repository import index_of, write_index
 from rollout.lab.rpm import SCRIPT as RPM_SCRIPT
-from rollout.lab.rpm import copy_tree, recipe, take_out
+from rollout.lab.rpm import WORLD, copy_tree, recipe, take_out
 from rollout.lab.tools import APART, FILES, run
 
 SYSTEM = (
@@ -81,17 +81,24 @@ def series(version: str) -> str:
 def base_for(distro: Distro, say: Callable[[str], None]) -> Base:
     """Return the base tree of `distro`, from the cache, or made now (a few minutes, and the archive is needed)."""
     folder = base_folder(distro)
-    underneath = base_for("bookworm", say) if distro == "rpm" and not (folder / "base.json").is_file() else None
-    with _locked(cache_folder(), distro, say):
+    tree = _tree_of(distro)
+    underneath = base_for("bookworm", say) if tree == "rpm" and not (folder / "base.json").is_file() else None
+    with _locked(cache_folder(), tree, say):
         if not (folder / "base.json").is_file():
-            say(f"Making the base tree of {distro}; this is done once and takes a few minutes.")
+            say(f"Making the base tree of {tree}; this is done once and takes a few minutes.")
             _make(distro, folder, say) if underneath is None else _make_rpm(underneath, folder, say)
     return load(folder)
 
 
 def base_folder(distro: Distro) -> Path:
     """Return where the base tree of `distro` is kept, made or not."""
-    return cache_folder() / f"{distro}-{recipe(_recipe()) if distro == 'rpm' else _recipe()}"
+    tree = _tree_of(distro)
+    return cache_folder() / f"{tree}-{recipe(_recipe()) if tree == 'rpm' else _recipe()}"
+
+
+def _tree_of(distro: Distro) -> Distro:
+    """Return whose tree the hosts of `distro` stand on: the rpm world has one, with dnf and zypper in it."""
+    return "rpm" if distro in WORLD else distro
 
 
 def load(folder: Path) -> Base:
@@ -150,7 +157,7 @@ def _make_rpm(underneath: Base, folder: Path, say: Callable[[str], None]) -> Non
     """Make the tree of the rpm world from bookworm's: system and data are there already."""
     building = _begin("rpm", folder)
     old, new = upstream(underneath.record.old), upstream(underneath.record.new)
-    say("  a copy of bookworm's tree, dnf and rpm")
+    say("  a copy of bookworm's tree, rpm, dnf and zypper")
     copy_tree(underneath.folder, building)
     record = BaseRecord(distro="rpm", old=f"{old}-1.el9", new=f"{new}-1.el9", stand_in=underneath.record.stand_in)
     say("  the database as RPMs")

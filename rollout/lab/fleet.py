@@ -30,7 +30,7 @@ from rollout.lab.limits import check_machine, check_room
 from rollout.lab.machine import Machine
 from rollout.lab.profile import HostProfile, with_sources_reset
 from rollout.lab.repository import write_index
-from rollout.lab.rpm import offers, write_repository
+from rollout.lab.rpm import WORLD, as_kind, offers, write_repository
 from rollout.lab.seed import make_seed
 from rollout.lab.tools import run, succeeds
 from rollout.lab.topology import SIZES, profiles
@@ -69,7 +69,8 @@ class Fleet:
     @property
     def profiles(self) -> tuple[HostProfile, ...]:
         """What sets each host apart, db1 first."""
-        return profiles(self.record.topology, self.wires, writer=self.record.writer)
+        plain = profiles(self.record.topology, self.wires, writer=self.record.writer)
+        return tuple(as_kind(self.record.distro, profile) for profile in plain)
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -79,7 +80,7 @@ class Fleet:
     @property
     def published(self) -> bool:
         """Whether the repository offers the newer release."""
-        if self.record.distro == "rpm":
+        if self.record.distro in WORLD:
             return offers(self.place.repository, self.base.new)
         return all((self.place.repository / deb.name).exists() for deb in self.base.new.glob("*.deb"))
 
@@ -114,7 +115,7 @@ class Fleet:
         self._offer(self.base.old)
 
     def _offer(self, *folders: Path) -> None:
-        if self.record.distro == "rpm":
+        if self.record.distro in WORLD:
             write_repository(self.place.repository, folders)
         else:
             write_index(self.place.repository, folders, codename=self.record.distro)
@@ -211,7 +212,7 @@ def _wanted(
     there = _record(place)
     kind: Distro = distro or (there.distro if there else "bookworm")
     shape: Topology = topology or (there.topology if there else "standalone")
-    if kind == "rpm" and shape != "standalone":
+    if kind in WORLD and shape != "standalone":
         raise UsageProblem(f"hosts of the rpm world stand alone, and have no topology {shape}", hint="leave it out")
     count = _count(shape, hosts, there)
     if there and ((kind, shape) != (there.distro, there.topology) or count < there.hosts):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rollout.errors import UsageProblem
 
-Distro = Literal["bookworm", "trixie", "rpm"]
+Distro = Literal["bookworm", "trixie", "rpm", "suse"]
 Topology = Literal["standalone", "replication", "galera", "mixed", "hard"]
 NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 UNNAMEABLE = re.compile(r"[\s:,\\'\"]")

@@ -1,19 +1,32 @@
 """The rpm world of the fleet: a base tree of its own, made of bookworm's, and the repository in dnf's form.
 
-Nothing is fetched but dnf and rpm themselves: the RPMs are built in the tree from the files of the debs, with the
-scriptlets of the real ones. The repository holds both releases from the start; which one it offers is its index.
+Nothing is fetched but rpm, dnf and zypper themselves: the RPMs are built in the tree from the files of the debs, with
+the scriptlets of the real ones. The repository holds both releases from the start; which one it offers is its index.
+A host of kind `suse` is the same tree whose /etc/os-release says that it is of the SUSE family, so that zypper is its
+package manager.
 """
 
 import hashlib
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from rollout.lab.layout import Distro
+from rollout.lab.profile import HostProfile
 from rollout.lab.tools import FILES, run
 
-TOOLS = ("dnf", "rpm", "createrepo-c", "cpio")
+WORLD: tuple[Distro, ...] = ("rpm", "suse")
+TOOLS = ("dnf", "zypper", "libzypp-config", "rpm", "createrepo-c", "cpio")
 SCRIPT = "rpm.sh"
 EXTRA = "extra"  # the repository that no host has enabled
+
+
+def as_kind(distro: Distro, profile: HostProfile) -> HostProfile:
+    """Return the profile of a host with what sets its kind apart: which family it says that it is of."""
+    if distro != "suse":
+        return profile
+    return replace(profile, files={**profile.files, "etc/os-release": (FILES / "suse-os-release").read_text()})
 
 
 def recipe(underneath: str) -> str:
@@ -42,7 +55,9 @@ def copy_tree(source: Path, building: Path) -> None:
     (building / "cache").mkdir()
     apt = ["apt-get", "-q", "-y", *(word for setting in settings for word in ("-o", setting))]
     run([*apt, "update"], doing="fetching package lists")
-    run([*apt, "--no-install-recommends", "--download-only", "install", *TOOLS], doing="downloading dnf and rpm")
+    run(
+        [*apt, "--no-install-recommends", "--download-only", "install", *TOOLS], doing="downloading rpm, dnf and zypper"
+    )
     (repository / "tools/partial").rmdir()
     for name in ("lists", "cache"):
         shutil.rmtree(building / name)

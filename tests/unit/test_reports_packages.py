@@ -1,8 +1,10 @@
 """Public reports of repositories and packages, each by its row in the log of reports (section 7b, and L09)."""
 
 import os
+import re
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from old_host import JEMALLOC, NEW, OLD, STATUS, offered, old_host
@@ -87,13 +89,14 @@ def test_l20_held_packages_block_and_are_all_named() -> None:
     assert "mariadb-server mariadb-common" in blockers(assess(old_host(*held, JEMALLOC), Settings()))["held"]
 
 
-@pytest.mark.parametrize("manager", ["apt", "dnf"])
+@pytest.mark.parametrize("manager", ["apt", "dnf", "zypper"])
 def test_l21_no_script_of_ours_lifts_a_hold(manager: str) -> None:
     """Neither for a package of ours nor for an unrelated one; the undo law compares all holds on real hosts."""
-    needs = assess(old_host() if manager == "apt" else rpm_host(), Settings())
+    needs = assess(old_host() if manager == "apt" else rpm_host(manager=manager), Settings())
     text = prelude(manager) + "".join(change.do + change.undo for change in needs.changes)
     assert "unhold" not in text
     assert "versionlock" not in text
+    assert not re.search(r"removelock|addlock|zypper .*\brl\b", text)
     assert "allow-change-held" not in text
 
 
@@ -120,9 +123,32 @@ def test_l24_a_vendor_is_not_changed() -> None:
     assert [change.kind for change in needs.changes] == ["allocator"]
 
 
-def test_l25_a_host_of_zypper_is_reported_and_not_changed() -> None:
-    """An exit status of 106 cannot pass for success: no transaction of zypper's is begun."""
-    assert "zypper" in blockers(assess(rpm_host(manager="zypper"), Settings()))["manager_unsupported"]
+@pytest.mark.parametrize(("exit_status", "goes"), [(0, True), (102, True), (103, True), (104, False), (106, False)])
+def test_l25_what_zypper_counts_to_its_information(exit_status: int, goes: bool, tmp_path: Path) -> None:
+    """A repository that is passed over (106) or a name not found (104) is no success: rpm is not called then."""
+    (tmp_path / "archives").mkdir()
+    said = tmp_path / "said"
+    for name, does in (("zypper", f"exit {exit_status}"), ("rpm", ":"), ("xargs", f"echo rpm >>{said}")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    script = f"{prelude('zypper')}\nPATH={tmp_path}:$PATH here={tmp_path}\nforward MariaDB-server=11.8.10-1.el9"
+    script = script.replace("/run/zypp", f"{tmp_path}/zypp")
+    ran = subprocess.run(["sh", "-s"], input=script, capture_output=True, text=True, check=False, cwd="/")
+    assert (ran.returncode == 0) is goes, ran.stderr
+    assert said.exists() is goes
+
+
+def test_a_lock_of_libzypp_has_a_living_holder(tmp_path: Path) -> None:
+    """The file names a process: one that is gone, and our own, hold nothing; one that lives is named."""
+    lock = tmp_path / "zypp.pid"
+    head = prelude("zypper").replace("/run/zypp", f"{tmp_path}/zypp")
+    told = []
+    for pid in ("", str(os.getpid()), "4194305", "$$"):
+        text = f"{head}\necho {pid} >{lock}\nzypp_holder"
+        ran = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True)
+        told.append(ran.stdout)
+    assert told[0] == told[2] == told[3] == ""
+    assert f"(pid {os.getpid()})" in told[1]
 
 
 @pytest.mark.parametrize(

@@ -94,12 +94,16 @@ def test_l44_mariadb_upgrade_is_left_to_the_packages() -> None:
     assert not re.search(r"mariadb.upgrade|mysql_upgrade", SCRIPTS)
 
 
-@pytest.mark.parametrize("manager", ["apt", "dnf"])
+@pytest.mark.parametrize("manager", ["apt", "dnf", "zypper"])
 def test_l46_the_way_back_is_one_transaction_from_the_stash(manager: str) -> None:
     """All siblings at once, downgrades allowed by name, signatures never switched off."""
     text = prelude(manager)
-    wanted = {"apt": 'install --allow-downgrades --no-remove "$@"', "dnf": 'downgrade "$here"/stash/*.rpm'}[manager]
-    assert wanted in text
+    wanted = {
+        "apt": 'install --allow-downgrades --no-remove "$@"',
+        "dnf": 'downgrade "$here"/stash/*.rpm',
+        "zypper": 'rpm --upgrade --oldpackage "$here"/stash/*.rpm',
+    }
+    assert wanted[manager] in text
     assert not re.search(r"allow-unauthenticated|force-yes|nogpgcheck|--nosignature --install|gpgcheck=0", text)
 
 

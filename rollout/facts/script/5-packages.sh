@@ -100,12 +100,23 @@ library_files() { # path, real path, ELF header of every shared library that the
   done
 }
 
+rpm_lock_holders() { # libzypp's lock is a file with the number of a process, free when that process is gone
+  lock_holders /var/lib/rpm/.rpm.lock /usr/lib/sysimage/rpm/.rpm.lock
+  for file in /run/zypp.pid /run/zypp-rpm.pid; do
+    if [ ! -s "$file" ]; then continue; fi
+    pid=$(tr -cd 0-9 <"$file")
+    if [ -z "$pid" ]; then continue; fi
+    holder=$(tr '\000\t\n' '   ' 2>/dev/null <"/proc/$pid/cmdline")
+    if [ -n "$holder" ]; then printf '%s\t%s\t%s\n' "$file" "$pid" "$holder"; fi
+  done
+}
+
 rpm_packages() {
   form='%{NAME}\t%{ARCH}\t%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\tinstalled\t%{SOURCERPM}\t%{VENDOR}\n'
   answer package-architecture '' rpm --eval '%{_arch}'
   answer package-manager-version '' rpm -q --qf '%{VERSION}' "$1"
   answer packages '' rpm -qa --qf "$form"
-  answer package-locks '' lock_holders /var/lib/rpm/.rpm.lock /usr/lib/sysimage/rpm/.rpm.lock /run/zypp.pid
+  answer package-locks '' rpm_lock_holders
   if [ -n "$executable$binary" ]; then answer owner '' rpm -qf --qf '%{NAME}\n' "${executable:-$binary}"; fi
   if [ -n "$fragment" ]; then answer changed-files '' rpm -Vf --nodeps --noscripts "$fragment"; fi
   for name in $(rpm -qa --qf '%{NAME}\n' '*jemalloc*' 2>/dev/null); do
@@ -138,12 +149,46 @@ dnf_packages() {
   answer lists-age '' stat -c %Y /var/cache/dnf
 }
 
+zypp() { # zypper in the private folder: it takes no lock, so nobody has to wait for it, and writes no log of the host's
+  limit 120 env ZYPP_READONLY_HACK=1 ZYPP_LOGFILE=/dev/null \
+    zypper --non-interactive --no-color --no-refresh --cache-dir "$work/zypp" "$@"
+}
+
+zypper_lists() { # the lists that are there, for zypper to compute from: what it writes goes into the copy
+  mkdir -p "$work/zypp/raw" || return
+  for folder in /var/cache/zypp/raw/*; do
+    if [ -d "$folder" ]; then ln -s "$folder" "$work/zypp/raw/" || return; fi
+  done
+  if [ -d /var/cache/zypp/solv ]; then cp -a /var/cache/zypp/solv "$work/zypp/solv"; fi
+}
+
+zypper_vendors() { # repository, package, vendor: the list of offers does not say who built them
+  need sed sort awk || return
+  names=$(sed -n 's/.*<solvable .* name="\([^"]*\)".*/\1/p' "$work/offers" | sort -u)
+  sed -n 's/.*<solvable .* repository="\([^"]*\)".*/\1/p' "$work/offers" | sort -u | while IFS= read -r repository; do
+    if [ "$repository" = '(System Packages)' ]; then continue; fi
+    # shellcheck disable=SC2086
+    zypp info --repo "$repository" $names 2>/dev/null | awk -v repository="$repository" '
+      /^Name +: / { name = $3 }
+      /^Vendor +: / { sub(/^Vendor +: /, ""); print repository "\t" name "\t" $0 }'
+  done
+}
+
 zypper_packages() {
   rpm_packages zypper
-  answer package-versions '' limit 60 zypper --no-refresh --xmlout search --details --type package 'mariadb*' \
-    'MariaDB-*' 'galera*' 'libmariadb*' 'libjemalloc*'
-  answer holds '' present /etc/zypp/locks
-  answer lists-age '' stat -c %Y /var/cache/zypp/raw
+  if [ -n "$work" ]; then
+    if [ "$refresh" = 1 ]; then answer refresh '' zypp refresh; else zypper_lists; fi
+    zypp --xmlout search --details --type package 'mariadb*' 'galera*' 'libmariadb*' 'libjemalloc*' >"$work/offers" 2>"$work/complaint"
+    status=$?
+    say package-versions "$status" "$(cat "$work/offers")" "$(cat "$work/complaint")"
+    answer package-vendors '' zypper_vendors
+  else
+    say package-versions 5 '' 'no private directory for what zypper computes could be made'
+  fi
+  locks=$(sed -n 's/^[[:space:]]*locksfile\.path[[:space:]]*=[[:space:]]*//p' /etc/zypp/zypp.conf 2>/dev/null | tail -n 1)
+  answer holds '' present "${locks:-/etc/zypp/locks}"
+  list_times() { stat -c %Y /var/cache/zypp/raw /var/cache/zypp/raw/*/cookie; }
+  answer lists-age '' list_times
 }
 
 manager=$(os_family)

@@ -1,4 +1,4 @@
-# Runs once inside a copy of a base tree: turns it into a host of the rpm world. The debs of dnf and rpm go in, the debs
+# Runs once inside a copy of a base tree: turns it into a host of the rpm world. The debs of rpm, dnf and zypper go in, the debs
 # of the database go out, and the same files come back as RPMs built here, with the scriptlets that MariaDB's RPMs have.
 # In /srv/repo: tools/ old/ new/ (debs). Arguments: old upstream version, new upstream version.
 # Leaves in /srv/made: old/ and new/ (RPMs, each with a `repodata`; the one of new/ lists both) and extra/.
@@ -101,6 +101,7 @@ files_of /srv/repo/old/libjemalloc2_*.deb
 mkdir -p usr/lib64
 mv usr/lib/*/libjemalloc.so.2 usr/lib64/
 build jemalloc 5.3.0 "$made/extra" 'Fedora Project' </dev/null
+build libjemalloc2 5.3.0 "$made/extra" 'openSUSE' </dev/null # the same, as SUSE names it
 nothing
 echo 'Provides: /bin/sh' | build rehearsal-base 9 "$made/extra" 'rehearsal fleet'
 cd /
@@ -142,6 +143,13 @@ dnf -q -y install MariaDB-server-"$old" MariaDB-client-"$old" MariaDB-provider-b
   MariaDB-provider-lzma-"$old" MariaDB-provider-lzo-"$old" MariaDB-provider-snappy-"$old"
 sed -i "s|file://$made/old|file:///srv/repo|" /etc/yum.repos.d/mariadb.repo
 dnf -q clean all
+# zypper has the same two, both enabled. It has been run once, as on any host of its kind.
+mkdir -p /etc/zypp/repos.d
+for name in mariadb extra; do
+  sed -e 's/^enabled=0/enabled=1/' -e 's/^gpgcheck=0/&\nautorefresh=0\ntype=rpm-md/' "/etc/yum.repos.d/$name.repo" >"/etc/zypp/repos.d/$name.repo"
+done
+zypper --non-interactive --disable-repositories search --installed-only rehearsal-base >/dev/null
+rm -rf /var/cache/zypp /var/log/zypp*
 mkdir -p /etc/systemd/system/multi-user.target.wants
 ln -sfn /usr/lib/systemd/system/mariadb.service /etc/systemd/system/multi-user.target.wants/mariadb.service
 rm -rf "$work" /root/.rpmmacros /var/lib/dpkg/info/*.list-old

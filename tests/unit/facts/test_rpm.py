@@ -11,7 +11,6 @@ from rollout.facts.rpm import (
     parse_rpm_list,
     parse_rpm_refresh,
     parse_versionlock,
-    parse_zypper,
     version_table,
 )
 from rollout.facts.unknown import Unknown
@@ -93,23 +92,6 @@ def test_a_host_with_dnf(lock: str, held: bool) -> None:
     assert origins == [("mariadb-main", "MariaDB Foundation")]
     assert packages.named("jemalloc") is None
     assert (packages.manager, packages.excludes, packages.holds) == ("dnf", ("excludepkgs=MariaDB-*",), (lock,))
-
-
-def test_zypper() -> None:
-    """zypper's XML gives names, versions and repositories; what only lies on the system is no offer."""
-    text = """<?xml version='1.0'?>
-<stream>
-<message type="info">Loading repository data...</message>
-<search-result version="0.0"><solvable-list>
-<solvable status="installed" name="mariadb" kind="package" edition="11.8.9-1.1" arch="x86_64" repository="repo-oss"/>
-<solvable status="other-version" name="mariadb" kind="package" edition="11.8.10-1.1" arch="x86_64" repository="up"/>
-<solvable status="installed" name="x" kind="package" edition="1" arch="x86_64" repository="(System Packages)"/>
-</solvable-list></search-result>
-</stream>
-"""
-    assert parse_zypper(text) == (("mariadb", "11.8.9-1.1", "repo-oss", ""), ("mariadb", "11.8.10-1.1", "up", ""))
-    with pytest.raises(ValueError, match="no element found"):
-        parse_zypper("")
 
 
 def test_enabled_module_streams() -> None:
