@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from rollout.changes.model import Change, Finding
-from rollout.changes.preload import DROP_IN, others_mapped, overruled, replaced, respected
+from rollout.changes.preload import DROP_IN, kept, others_mapped, overruled, replaced, respected
 from rollout.changes.render import MARKER, drop_in, script
 from rollout.facts.model import Facts, Library, Package, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
@@ -45,7 +45,7 @@ def assess_allocator(facts: Facts, settings: Settings) -> AllocatorVerdict:
         blockers = (*blockers, missing)
     mapped = _jemalloc_in_process(facts)
     if mapped and not _own_content(unit):
-        return AllocatorVerdict(library=mapped)  # somebody made it so by hand: fine, theirs, left alone
+        return AllocatorVerdict(library=mapped, warnings=(kept(facts.allocator, mapped),))
     content = drop_in(library, settings.malloc_conf, settings.environment)
     if _own_content(unit) == content and (mapped == library or unit.main_pid is None):
         return AllocatorVerdict(library=library)

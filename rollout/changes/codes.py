@@ -79,6 +79,8 @@ WARNINGS: dict[str, str] = {
     "allocator_replaced": "An allocator that others preload gives way to ours, as --replace-allocator or "
     "rollout_replace_allocator asks. Their file stays as it is: our drop-in is the last of the unit and has the last "
     "word. A rollback removes ours, and theirs is in force again after its restart.",
+    "allocator_kept": "jemalloc is in use already, and this tool did not make it so: an override.conf, "
+    "/etc/ld.so.preload, a build that is linked with it. It is what is wanted, so it stays as it is, theirs to keep.",
     "huge_pages_always": "Transparent huge pages are `always`: the memory that jemalloc takes can stay larger than its "
     "own figures. Consider `madvise`.",
 }

@@ -58,25 +58,43 @@ def others_mapped(allocator: Allocator) -> tuple[str, ...]:
     return tuple(sorted(entry.path for entry in mapped if "jemalloc" not in entry.path))
 
 
+def kept(allocator: Allocator, library: str) -> Finding:
+    """Say that a jemalloc which is not ours is loaded, and who asks for it: it is what is wanted, and stays theirs."""
+    asking = [
+        entry.source
+        for entry in foreign_preloads(known_or(allocator.preloads, ()))
+        if _loads(entry, (MappedLibrary(library, deleted=False),))
+    ]
+    why = f"{', '.join(asking)} asks for it" if asking else "no preload asks for it, so it is linked into its program"
+    return Finding("allocator_kept", f"{library} is loaded already: {why}. Not ours, and left as it is")
+
+
 def _chosen(allocator: Allocator, unit: Unit, foreign: Collection[Preload], *, replace: bool) -> tuple[Finding, ...]:
-    """Judge what the server itself says of its allocator."""
+    """Judge what the server itself says of its allocator, beside what it has mapped: it knows only two by name."""
     said = allocator.version_malloc_library
-    if unit.main_pid is not None and isinstance(said, Unknown):
-        return (Finding("allocator_unknown", said.reason),)
-    if not isinstance(said, str) or said == "system" or said.startswith("jemalloc"):
+    if unit.main_pid is None or said is None:
         return ()
-    if isinstance(allocator.mapped, Unknown):
-        stays = f"how it got it cannot be told: {allocator.mapped.reason}"
-    elif not any(_loads(entry, allocator.mapped) for entry in foreign):
+    if isinstance(said, Unknown):
+        return (Finding("allocator_unknown", said.reason),)
+    mapped = allocator.mapped
+    if isinstance(mapped, Unknown):
+        stays = f"how it got it cannot be told: {mapped.reason}"
+        return () if said == "system" else (Finding("other_allocator", f"the server runs with {said}: {stays}"),)
+    own_word = said.startswith("jemalloc") and any("jemalloc" in entry.path for entry in mapped)
+    others = others_mapped(allocator)
+    if own_word or (said == "system" and not others):
+        return ()
+    if not any(_loads(entry, mapped) for entry in foreign):
         stays = (
-            "no preload of its unit's files put it there, so it is compiled in or linked, and no drop-in can replace "
-            "it; a build without it is needed for jemalloc"
+            "no preload asks for it, so it is compiled in or linked, and no drop-in can replace it; a build without it "
+            "is needed for jemalloc"
         )
     elif replace:
         return ()
     else:
         stays = f"somebody chose that; left alone ({_OPTION} would replace it)"
-    return (Finding("other_allocator", f"the server runs with {said}: {stays}"),)
+    seen = f" and has {' '.join(others)} loaded" if said == "system" else ""
+    return (Finding("other_allocator", f"the server runs with {said}{seen}: {stays}"),)
 
 
 def _in_the_way(entry: Preload, unit: Unit, *, replace: bool) -> Finding | None:

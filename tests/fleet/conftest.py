@@ -5,9 +5,9 @@
         fleet.publish()                                 # taken back after the test
         fleet.shell("db1", "systemctl is-active mariadb")  # as root in the host, without SSH and the product
 
-`trixie`, `rpm`, `replication` and `galera` are the same for other fleets. `trial` is one host that a test breaks on
-purpose (see `trial.py`); with pytest-xdist each worker has one of its own. A fleet is brought up once a session, when
-the first test asks for it, under a name of its own. Where it cannot be had the tests fail, they do not
+`trixie`, `rpm`, `suse`, `replication` and `galera` are the same for other fleets. `trial` is one host that a test
+breaks on purpose (see `trial.py`); with pytest-xdist each worker has one of its own. A fleet is brought up once a
+session, when the first test asks for it, under a name of its own. Where it cannot be had the tests fail, they do not
 skip: a green run without hosts would say nothing.
 """
 
@@ -83,6 +83,12 @@ def lab_rpm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     yield from bring_up(tmp_path_factory.mktemp("state"), "m", hosts=1, distro="rpm")
 
 
+@pytest.fixture(scope="session")
+def lab_suse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Bring up one host of the rpm world whose package manager is zypper."""
+    yield from bring_up(tmp_path_factory.mktemp("state"), "z", hosts=1, distro="suse")
+
+
 @pytest.fixture
 def fleet(lab_fleet: Fleet) -> Iterator[Rehearsal]:
     """Give a test three hosts of bookworm that stand alone: db1, db2, db3."""
@@ -111,6 +117,12 @@ def galera(lab_galera: Fleet) -> Iterator[Rehearsal]:
 def rpm(lab_rpm: Fleet) -> Iterator[Rehearsal]:
     """Give a test one host of the rpm world, db1, whose jemalloc lies in a repository that is not enabled."""
     yield from put_back(lab_rpm)
+
+
+@pytest.fixture
+def suse(lab_suse: Fleet) -> Iterator[Rehearsal]:
+    """Give a test one host of the rpm world whose package manager is zypper, db1."""
+    yield from put_back(lab_suse)
 
 
 @pytest.fixture(scope="session")

@@ -3,36 +3,17 @@
 Seconds: about 100 for the road, 20 for the refusals, 40 for the failed start (two cores; the base tree comes on top).
 """
 
-import json
 from pathlib import Path
 
 import pytest
 from product import Product
-from undo_law import differences, snapshot, table_checksums
+from rpm_road import BUILD, STARTED, VERSION, findings, the_whole_road
 
 from rollout.lab.rehearsal import Rehearsal
 
 pytestmark = pytest.mark.fleet
 
 ENABLE_EXTRA = "sed -i s/enabled=0/enabled=1/ /etc/yum.repos.d/extra.repo"
-VERSION = "rpm -q --qf '%{VERSION}-%{RELEASE}' "
-STARTED = "systemctl show mariadb -p InvocationID --value"
-BUILD = """mkdir -p /tmp/b && cd /tmp/b && cat >one.spec <<'SPEC'
-Name: mariadb-server
-Epoch: 3
-Version: VERSION
-Release: 1.el9
-Summary: the distribution's own build
-License: GPLv2
-Vendor: AlmaLinux
-AutoReqProv: no
-%description
-Of another vendor.
-%files
-SPEC
-rpmbuild -bb --quiet --define '_topdir /tmp/b' --define '_rpmdir /tmp/b' one.spec && createrepo_c -q /tmp/b
-printf '[appstream]\\nname=appstream\\nbaseurl=file:///tmp/b\\ngpgcheck=0\\n' >/etc/yum.repos.d/appstream.repo
-"""
 
 
 @pytest.fixture
@@ -42,40 +23,11 @@ def product(rpm: Rehearsal, tmp_path: Path) -> Product:
     return Product(rpm.inventory, tmp_path / "state")
 
 
-def findings(ran: object, kind: str) -> dict[str, str]:
-    """Return the findings of the only host of a plan, code to message."""
-    row = ran.json["hosts"][0]  # type: ignore[attr-defined] # a Ran of the support module
-    return {finding["code"]: finding["message"] for finding in row[kind]}
-
-
 def test_the_whole_road_on_an_rpm_host(rpm: Rehearsal, product: Product) -> None:
     """Plan, apply with one restart for both changes, verify, rollback, and the undo law."""
     rpm.dirty("db1")
-    rpm.text("db1", f"{ENABLE_EXTRA}; mkdir -p -m 0700 /var/lib/rollout")
-    before, tables = snapshot(rpm, "db1"), table_checksums(rpm, "db1")
-    row = product.plan("--json").json["hosts"][0]
-    assert row["status"] == "change", row
-    watched = ("/etc/", "/var/lib/rpm/", "/var/lib/dnf/", "/var/cache/dnf", "/var/lib/rollout", "/usr/")
-    seen = snapshot(rpm, "db1")
-    assert [key for key in before | seen if before.get(key) != seen.get(key) and key[1].startswith(watched)] == []
-
-    applied = product.run("apply", "--yes", "--json").json["hosts"][0]
-    assert (applied["status"], applied["restarts"]) == ("changed", 1), applied
-    plan = json.loads((product.state / "plan.json").read_text())
-    packages = next(change for change in plan["hosts"][0]["changes"] if change["kind"] == "packages")
-    assert len(packages["after"]) == 9
-    for name, version in packages["after"].items():
-        assert rpm.text("db1", VERSION + name) == version
-    assert rpm.text("db1", "mariadb -N -e 'SELECT @@version_malloc_library'").startswith("jemalloc")
-    target = plan["hosts"][0]["version"]["target"]
-    assert rpm.text("db1", "mariadb -N -e 'SELECT VERSION()'").startswith(f"{target}-MariaDB")
-    assert table_checksums(rpm, "db1") == tables
-    product.run("verify", str(rpm.inventory))
-
-    taken_back = product.run("rollback", "--host", "db1", "--json").json["hosts"][0]
-    assert (taken_back["status"], taken_back["restarts"]) == ("rolled_back", 1)
-    print(f"rpm host: {applied['downtime_seconds']} s there, {taken_back['downtime_seconds']} s back")
-    assert differences(before, snapshot(rpm, "db1")) == []
+    rpm.text("db1", ENABLE_EXTRA)
+    print(the_whole_road(rpm, product, ("/var/lib/dnf/", "/var/cache/dnf")))
 
 
 def test_what_dnf_hides_is_named_and_nothing_is_touched(rpm: Rehearsal, product: Product) -> None:

@@ -119,6 +119,28 @@ def test_an_allocator_that_no_preload_put_there_blocks(facts: Facts, reason: str
     assert reason in blockers(facts, REPLACE)["other_allocator"]
 
 
+@pytest.mark.parametrize("settings", [REPLACE, Settings()])
+@pytest.mark.parametrize(
+    ("said", "mapped"), [("system", ("/usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0",)), ("jemalloc 5.3.0-0-g0", ())]
+)
+def test_what_the_server_does_not_say_is_seen_all_the_same(
+    said: str, mapped: tuple[str, ...], settings: Settings
+) -> None:
+    """A linked mimalloc is `system` to the server, a jemalloc in its own program is mapped nowhere: both block."""
+    message = blockers(tcmalloc("", said=said, mapped=mapped), settings)["other_allocator"]
+    assert f"the server runs with {said}" in message
+    assert "compiled in or linked" in message
+    assert all(path in message for path in mapped)
+
+
+def test_jemalloc_that_is_not_ours_stays_and_it_is_said_who_asks_for_it() -> None:
+    """By a preload of theirs, wherever it stands, or by nobody: then the program is linked with it."""
+    for source, why in (("/etc/ld.so.preload", "/etc/ld.so.preload asks for it"), ("", "no preload asks for it")):
+        needs = only(tcmalloc(source, LIBRARY, said="jemalloc 5.3.0", mapped=(LIBRARY,)), Settings())
+        assert (needs.changes, needs.blockers) == ((), ())
+        assert [(one.code, why in one.message) for one in needs.warnings] == [("allocator_kept", True)]
+
+
 def test_a_map_that_could_not_be_read_blocks() -> None:
     """Without it nobody can tell a preloaded allocator from one that is compiled in."""
     facts = tcmalloc()

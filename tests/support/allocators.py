@@ -1,4 +1,4 @@
-"""tcmalloc of the distribution, preloaded on a host of the fleet by a drop-in as somebody would write it by hand."""
+"""Packages that the fleet does not offer, and tcmalloc preloaded as somebody would do it by hand."""
 
 from pathlib import Path
 
@@ -12,12 +12,19 @@ DROP_INS = "/etc/systemd/system/mariadb.service.d"
 OVERRIDE = f"{DROP_INS}/override.conf"
 
 
-def preload_tcmalloc(fleet: Rehearsal, host: str, folder: Path) -> None:
-    """Install the package on a host, have its server preload it, and restart that. `folder` takes what is fetched."""
+def install(fleet: Rehearsal, host: str, folder: Path, *packages: str) -> None:
+    """Install packages on a host from the archive that it was made from. `folder` takes what is fetched, once."""
     fleet.dirty(host)
-    (deb,) = _package(fleet, host, folder).glob(f"{PACKAGE}_*.deb")
-    done = fleet.shell(host, "cat >/tmp/it.deb && dpkg -i /tmp/it.deb && rm /tmp/it.deb", deb.read_bytes())
+    debs = sorted(_fetched(fleet, host, folder, packages).glob("*.deb"))
+    for deb in debs:
+        fleet.shell(host, f"mkdir -p /tmp/debs && cat >/tmp/debs/{deb.name}", deb.read_bytes())
+    done = fleet.shell(host, "dpkg -i /tmp/debs/*.deb && rm -r /tmp/debs")
     assert done.returncode == 0, done.stderr
+
+
+def preload_tcmalloc(fleet: Rehearsal, host: str, folder: Path) -> None:
+    """Install tcmalloc on a host, have its server preload it, and restart that."""
+    install(fleet, host, folder, PACKAGE)
     fleet.text(
         host,
         f"""mkdir -p {DROP_INS}; printf '[Service]\\nEnvironment=LD_PRELOAD={LIBRARY}\\n' >{OVERRIDE}
@@ -25,8 +32,8 @@ def preload_tcmalloc(fleet: Rehearsal, host: str, folder: Path) -> None:
     )
 
 
-def _package(fleet: Rehearsal, host: str, folder: Path) -> Path:
-    """Fetch the package for a host as it is from the archive that the host was made from: the lab does not offer it."""
+def _fetched(fleet: Rehearsal, host: str, folder: Path, packages: tuple[str, ...]) -> Path:
+    """Fetch packages for a host as it is from the archive that the host was made from: the lab does not offer them."""
     root = folder / "apt"
     for name in ("etc/apt/sources.list.d", "etc/apt/preferences.d", "var/lib/apt/lists/partial", "var/lib/dpkg"):
         (root / name).mkdir(parents=True)
@@ -35,5 +42,5 @@ def _package(fleet: Rehearsal, host: str, folder: Path) -> Path:
     dpkg = root / "var/lib/dpkg/status"
     options = ["-o", f"Dir={root}", "-o", f"Dir::State::status={dpkg}", "-o", "APT::Sandbox::User=root"]
     run(["apt-get", *options, "-q", "update"], doing="fetching the lists of the archive")
-    TreeApt(root).download([PACKAGE], folder / "packages")
+    TreeApt(root).download(packages, folder / "packages")
     return folder / "packages"
