@@ -13,7 +13,7 @@ _SIBLING = re.compile(r"mariadb|galera|libmariadb|jemalloc|libjemalloc", re.IGNO
 # dnf's words, then zypper's.
 _COMPLAINT = re.compile(
     r"Error|Failed|Ignoring|Cannot|Warning|  - "
-    r"|Skipping|Some of the|Could not|Problem|Abort|Repository '.*' is invalid",
+    r"|Skipping (repository|service)|Some of the|Could not|Problem|Abort|Repository '.*' (is invalid|could not)",
     re.IGNORECASE,
 )
 Offer = tuple[str, str, str, str]  # name, version, repository, vendor (empty where nobody says it)

@@ -150,8 +150,10 @@ dnf_packages() {
 }
 
 zypp() { # zypper in the private folder: it takes no lock, so nobody has to wait for it, and writes no log of the host's
-  limit 120 env ZYPP_READONLY_HACK=1 ZYPP_LOGFILE=/dev/null \
-    zypper --non-interactive --no-color --no-refresh --cache-dir "$work/zypp" "$@"
+  if [ "$1" = refresh ]; then lists=; else lists=--no-refresh; fi
+  # shellcheck disable=SC2086
+  limit 120 env HOME="${HOME:-/root}" ZYPP_READONLY_HACK=1 ZYPP_LOGFILE=/dev/null \
+    zypper --non-interactive --no-color $lists --cache-dir "$work/zypp" "$@"
 }
 
 zypper_lists() { # the lists that are there, for zypper to compute from: what it writes goes into the copy
