@@ -180,7 +180,7 @@ zypper_packages() {
   rpm_packages zypper
   if [ -n "$work" ]; then
     if [ "$refresh" = 1 ]; then answer refresh '' zypp refresh; else zypper_lists; fi
-    zypp --xmlout search --details --type package 'mariadb*' 'galera*' 'libmariadb*' 'libjemalloc*' >"$work/offers" 2>"$work/complaint"
+    zypp --xmlout search --details --type package 'mariadb*' 'MariaDB*' 'galera*' 'libmariadb*' 'libjemalloc*' >"$work/offers" 2>"$work/complaint"
     status=$?
     say package-versions "$status" "$(cat "$work/offers")" "$(cat "$work/complaint")"
     answer package-vendors '' zypper_vendors

@@ -8,6 +8,9 @@ old=$1 new=$2 release=1.el9 work=/srv/work made=/srv/made
 rm -f /etc/apt/sources.list
 apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 \
   -o Dpkg::Options::=--force-unsafe-io install /srv/repo/tools/*.deb >/dev/null
+# Where rpm has its database on hosts of its own; Debian's has it in the home of whoever calls it, and libzypp does not.
+mkdir -p /etc/rpm
+echo '%_dbpath /var/lib/rpm' >/etc/rpm/macros
 
 # The data stay as they are; so do mysql-common (my.cnf and its alternatives) and the libraries that the programs need.
 packages=$(dpkg-query -W -f '${Package}\n' 'mariadb-*' libmariadb3 galera-4 2>/dev/null | sort -u)
@@ -103,7 +106,7 @@ mv usr/lib/*/libjemalloc.so.2 usr/lib64/
 build jemalloc 5.3.0 "$made/extra" 'Fedora Project' </dev/null
 build libjemalloc2 5.3.0 "$made/extra" 'openSUSE' </dev/null # the same, as SUSE names it
 nothing
-echo 'Provides: /bin/sh' | build rehearsal-base 9 "$made/extra" 'rehearsal fleet'
+echo 'Provides: /bin/sh glibc' | build rehearsal-base 9 "$made/extra" 'rehearsal fleet'
 cd /
 
 # The index names its files after their content, so that one index can take the place of the other.
