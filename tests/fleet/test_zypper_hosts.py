@@ -1,11 +1,12 @@
 """Hosts with a real zypper over MariaDB's RPMs: the whole road there and back, and what libzypp's orders do to a plan.
 
-Seconds: about 60 for the road, 10 for the refusals, 20 for the lock (two cores; the tree is test_rpm_hosts.py's own).
+Seconds: about 60 for the road, 10 for the refusals, 60 for the locks (two cores; on the tree of test_rpm_hosts.py).
 """
 
 from pathlib import Path
 
 import pytest
+import yaml
 from product import Product
 from rpm_road import BUILD, STARTED, VERSION, findings, the_whole_road
 
@@ -74,3 +75,19 @@ def test_a_lock_of_libzypp_is_named_and_waited_for(suse: Rehearsal, product: Pro
     tried = product.run("apply", "--check", "--json").json["hosts"][0]["preflight"]
     assert {entry["id"]: entry["status"] for entry in tried}["lock"] == "pass"
     assert suse.text("db1", "systemctl is-active busy || :") == "failed"
+
+
+def test_a_lock_that_comes_after_preflight_is_obeyed(suse: Rehearsal, product: Product, tmp_path: Path) -> None:
+    """zypper is asked once more right before the transaction: taken back, the server never stopped, the lock stays."""
+    suse.dirty("db1")
+    started = suse.text("db1", STARTED)
+    playbook = tmp_path / "locked.yml"
+    lock = {"where": "host", "command": ["zypper", "-n", "addlock", "MariaDB-server"]}
+    playbook.write_text(yaml.safe_dump({"name": "locked", "changes": ["packages"], "hooks": {"drain": lock}}))
+    product.plan("--playbook", str(playbook))
+    applied = product.run("apply", "--yes", "--json", "--skip-backup", "a rehearsal", expect=4).json["hosts"][0]
+    assert applied["status"] == "recovered", applied
+    assert suse.text("db1", "grep -rh 'zypper refuses' /var/lib/rollout --include=*.log").endswith("exit status 4")
+    assert suse.text("db1", STARTED) == started
+    assert suse.text("db1", VERSION + "MariaDB-server") == suse.lab.base.record.old
+    assert "MariaDB-server" in suse.text("db1", "cat /etc/zypp/locks")
