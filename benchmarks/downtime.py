@@ -26,12 +26,12 @@ systemctl restart mariadb
 until mariadb -e 'SELECT 1' >/dev/null 2>&1; do sleep 0.01; done
 echo $(( ($(date +%s%N) - begun) / 1000000 ))"""
 
-# A pool of 1 GiB in which hardly anything has to be written out before it is asked for, and rows that fill it.
-LARGE = """printf '[mariadbd]\ninnodb_buffer_pool_size=1G\ninnodb_log_file_size=2G\ninnodb_max_dirty_pages_pct=99\n' \
+# A pool of 512 MiB in which hardly anything has to be written out before it is asked for, and rows that fill it.
+LARGE = """printf '[mariadbd]\ninnodb_buffer_pool_size=512M\ninnodb_log_file_size=1G\ninnodb_max_dirty_pages_pct=99\n' \
   >/etc/mysql/mariadb.conf.d/90-dirty.cnf && systemctl restart mariadb"""
 DIRT = """mariadb -N -e "CREATE DATABASE IF NOT EXISTS dirt;
 CREATE OR REPLACE TABLE dirt.t (a INT PRIMARY KEY, b CHAR(200));
-INSERT INTO dirt.t SELECT seq, REPEAT('x', 200) FROM dirt.seq_1_to_2500000;
+INSERT INTO dirt.t SELECT seq, REPEAT('x', 200) FROM dirt.seq_1_to_800000;
 SHOW STATUS LIKE 'Innodb_buffer_pool_pages_dirty'" | cut -f 2"""
 
 
