@@ -36,11 +36,11 @@ PUBLISHED = {
 
 def result_lines(result: Result) -> list[str]:
     """Return a result as lines: a table, then what has to be known to read it, then how to repeat it."""
-    lines = [f"{result.kind} on {result.host}, run {result.run_id}, runs in order: {' '.join(result.order)}", ""]
+    lines = [f"{result.kind} on {result.host}, run {result.run_id}", ""]
     lines += table(*_memory_table(result)) if result.kind == "memory" else table(*_part_table(result))
     lines += ["", *(f"{part.label}: {_facts(part)}" for part in result.parts if part.facts), *result.remarks]
     about = {name: value for name, value in result.about.items() if name not in ("table", "queries", "script")}
-    return [*lines, f"to repeat it: {json.dumps(about, sort_keys=True)}"]
+    return [*lines, f"in this order: {', '.join(result.order)}", f"to repeat it: {json.dumps(about, sort_keys=True)}"]
 
 
 def _memory_table(result: Result) -> tuple[list[str], list[list[str]]]:
