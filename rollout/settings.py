@@ -171,6 +171,9 @@ class Settings(BaseModel):
     replace_allocator: bool = Field(
         default=False, description="whether an allocator that others preload gives way to ours; it is respected else"
     )
+    drop_in: Literal["unit", "template"] = Field(
+        default="unit", description="whose drop-in is ours: the unit's own, or that of all instances of its template"
+    )
     malloc_conf: str = Field(default="", description="value of MALLOC_CONF in the drop-in, empty for none")
     environment: dict[str, str] = Field(default_factory=dict, description="more environment for the drop-in")
     unit: str = Field(default="", description="systemd unit of the server, empty to find it on the host")

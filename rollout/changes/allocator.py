@@ -1,11 +1,20 @@
 """The allocator: jemalloc through a systemd drop-in of our own, and no file of anybody else touched."""
 
+import json
 import re
 from dataclasses import dataclass
 
 from rollout.changes.model import Change, Finding
-from rollout.changes.preload import DROP_IN, kept, others_mapped, overruled, replaced, respected
-from rollout.changes.render import MARKER, drop_in, script
+from rollout.changes.placement import (
+    conflicts,
+    drop_in_path,
+    own_drop_in,
+    shared_path,
+    shared_template,
+    shared_with,
+)
+from rollout.changes.preload import kept, others_mapped, overruled, replaced, respected
+from rollout.changes.render import drop_in, script
 from rollout.facts.model import Facts, Library, Package, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
 from rollout.settings import Settings
@@ -16,6 +25,15 @@ _LIB64 = ("x86_64", "aarch64", "ppc64le", "s390x")  # architectures whose librar
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """The library to be preloaded, the package that it comes from where it is to be installed, and the drop-in."""
+
+    library: str
+    package: Package | None
+    content: str
+
+
+@dataclass(frozen=True)
 class AllocatorVerdict:
     """What becomes of the allocator of one host. `library` is the path that the process must have mapped."""
 
@@ -23,11 +41,6 @@ class AllocatorVerdict:
     library: str | None = None
     blockers: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
-
-
-def drop_in_path(unit: Unit) -> str:
-    """Return the path of our drop-in: below the unit's true Id, with a name that sorts after `override.conf`."""
-    return f"/etc/systemd/system/{unit.id}.d/{DROP_IN}"
 
 
 def assess_allocator(facts: Facts, settings: Settings) -> AllocatorVerdict:
@@ -43,19 +56,21 @@ def assess_allocator(facts: Facts, settings: Settings) -> AllocatorVerdict:
     library, package, missing = _library(facts)
     if missing:
         blockers = (*blockers, missing)
-    mapped = _jemalloc_in_process(facts)
-    if mapped and not _own_content(unit):
+    mapped, own = _jemalloc_in_process(facts), own_drop_in(unit)
+    if mapped and not own:
         return AllocatorVerdict(library=mapped, warnings=(kept(facts.allocator, mapped),))
     content = drop_in(library, settings.malloc_conf, settings.environment)
-    if _own_content(unit) == content and (mapped == library or unit.main_pid is None):
+    if own and own.content == content and (mapped == library or unit.main_pid is None):
         return AllocatorVerdict(library=library)
+    blockers = (*blockers, *conflicts(unit, settings, content))
     if blockers:
         return AllocatorVerdict(library=library, blockers=blockers)
-    return AllocatorVerdict(_change(facts, unit, library, package, content), library, warnings=_warnings(facts))
+    change = _change(facts, unit, settings, Wanted(library, package, content))
+    return AllocatorVerdict(change, library, warnings=_warnings(facts, unit, settings))
 
 
 def _blockers(facts: Facts, unit: Unit, settings: Settings) -> tuple[Finding, ...]:
-    found = list(respected(facts.allocator, unit, replace=settings.replace_allocator))
+    found = list(respected(facts.allocator, unit, drop_in_path(unit, settings), replace=settings.replace_allocator))
     capabilities = facts.server.capabilities
     if isinstance(capabilities, Unknown):
         found.append(Finding("capabilities_unknown", capabilities.reason))
@@ -137,44 +152,50 @@ def _jemalloc_in_process(facts: Facts) -> str | None:
     return next((entry.path for entry in mapped if "jemalloc" in entry.path), None)
 
 
-def _own_content(unit: Unit) -> str | None:
-    for entry in unit.drop_ins:
-        if entry.path.endswith(f"/{DROP_IN}") and isinstance(entry.content, str) and entry.content.startswith(MARKER):
-            return entry.content
-    return None
-
-
-def _change(facts: Facts, unit: Unit, library: str, package: Package | None, content: str) -> Change:
-    path = drop_in_path(unit)
+def _change(facts: Facts, unit: Unit, settings: Settings, wanted: Wanted) -> Change:
+    path, template, own = drop_in_path(unit, settings), shared_template(unit, settings), own_drop_in(unit)
+    previous = known_or(own.content, None) if own else None
+    library, package, content = wanted.library, wanted.package, wanted.content
     name, version = (package.name, _newest(package)) if package else (None, None)
     running = facts.allocator.version_malloc_library
     values = {
+        "template": template,
+        "shared": shared_path(unit),
+        "recorded": f'"library": {json.dumps(library)}' if package else f'"drop_in_path": {json.dumps(path)}',
+        "relied_on": library if package else path,
         "drop_in": path,
         "folder": path.rpartition("/")[0],
         "content": content,
         "library": library,
         "library_package": name,
         "library_version": version,
-        "previous_content": _own_content(unit),
+        "previous_content": previous,
         "summary": f"jemalloc from {library}",
     }
+    scope = f", for all instances of {template}{', whose drop-in is there' if own else ''}" if template else ""
     return Change(
         kind="allocator",
-        summary=f"{running or 'not running'} -> jemalloc ({library}){overruled(facts.allocator)}",
+        summary=f"{running or 'not running'} -> jemalloc ({library}){scope}{overruled(facts.allocator)}",
         before={
             "running": None if isinstance(running, Unknown) else running,
-            "drop_in": values["previous_content"],
+            "drop_in": previous,
             "others_mapped": " ".join(others_mapped(facts.allocator)) or None,
         },
-        after={"library": library, "drop_in": content, "package": f"{name}={version}" if name else None},
+        after={
+            "library": library,
+            "drop_in": content,
+            "drop_in_path": path,
+            "package": f"{name}={version}" if name else None,
+        },
         why="glibc keeps in its arenas what the server has freed; jemalloc gives it back to the kernel",
         do=script("allocator-do", **values),
         undo=script("allocator-undo", **values),
     )
 
 
-def _warnings(facts: Facts) -> tuple[Finding, ...]:
-    return (*replaced(facts.allocator), *_huge_pages(facts))
+def _warnings(facts: Facts, unit: Unit, settings: Settings) -> tuple[Finding, ...]:
+    beside = shared_with(unit, settings, facts.other_servers)
+    return (*replaced(facts.allocator, drop_in_path(unit, settings)), *beside, *_huge_pages(facts))
 
 
 def _huge_pages(facts: Facts) -> tuple[Finding, ...]:

@@ -53,6 +53,11 @@ BLOCKERS: dict[str, str] = {
     "`rollout plan --replace-allocator` (or rollout_replace_allocator: true) overrules one that asks for an allocator "
     "alone; the message says where that cannot be: an EnvironmentFile, /etc/ld.so.preload, a drop-in that sorts after "
     "ours, another library beside the allocator.",
+    "drop_in_conflict": "Our drop-in cannot stand where rollout_drop_in asks for it: the unit is no instance of a "
+    "template, a file of that name is not ours, an earlier run put one of ours at the other place (rollout rollback "
+    "--host takes it back), or the one that all instances share has another content than rollout_malloc_conf and "
+    "rollout_environment ask for. That one is never rewritten; take it back on all instances, the last changed first, "
+    "then plan again.",
     "library_broken": "The package of libjemalloc is installed, but its library is missing, is no ELF file, or is made "
     "for another machine than the server. Install the package again, then plan again.",
     "library_unavailable": "libjemalloc is neither installed nor in an enabled repository. No repository is added; "
@@ -81,6 +86,10 @@ WARNINGS: dict[str, str] = {
     "word. A rollback removes ours, and theirs is in force again after its restart.",
     "allocator_kept": "jemalloc is in use already, and this tool did not make it so: an override.conf, "
     "/etc/ld.so.preload, a build that is linked with it. It is what is wanted, so it stays as it is, theirs to keep.",
+    "drop_in_shared": "With rollout_drop_in: template one drop-in serves all instances of the server's template. Only "
+    "the instance of this row is restarted and proved; every other one, stopped and future ones too, gets jemalloc at "
+    "its next start. Where an instance's own files set LD_PRELOAD, theirs wins. To choose one by one, leave "
+    "rollout_drop_in at unit.",
     "huge_pages_always": "Transparent huge pages are `always`: the memory that jemalloc takes can stay larger than its "
     "own figures. Consider `madvise`.",
 }

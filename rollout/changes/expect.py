@@ -3,9 +3,10 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from rollout.changes.allocator import assess_allocator, drop_in_path
+from rollout.changes.allocator import assess_allocator
 from rollout.changes.model import Kind
 from rollout.changes.packages import assess_packages
+from rollout.changes.placement import drop_in_path
 from rollout.changes.render import drop_in
 from rollout.checks.model import DropIn, Expectation
 from rollout.facts.model import Facts, Unit
@@ -46,7 +47,7 @@ def _with_allocator(wanted: Expectation, facts: Facts, settings: Settings) -> Ex
     unit = facts.unit
     if not isinstance(unit, Unit):
         return wanted
-    path = drop_in_path(unit)
+    path = drop_in_path(unit, settings)
     if verdict.change is None and all(file.path != path for file in unit.drop_ins):
         return wanted
     content = drop_in(verdict.library or ANY_JEMALLOC, settings.malloc_conf, settings.environment)

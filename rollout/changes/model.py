@@ -14,7 +14,8 @@ class Change:
     """One change of one host. `do` and `undo` are the very shell text that will run there, inside do.sh and undo.sh.
 
     `before` and `after` are flat maps of scalars: package to version for `packages`; `running`, `others_mapped`,
-    `library`, `drop_in` and `package` for `allocator`. Two changes are the same change when they are equal.
+    `library`, `drop_in`, `drop_in_path` and `package` for `allocator`. Two changes are the same change when they are
+    equal.
     """
 
     kind: Kind

@@ -3,36 +3,36 @@
 from collections.abc import Collection, Iterable
 
 from rollout.changes.model import Finding
+from rollout.changes.placement import is_ours
 from rollout.facts.allocator import is_allocator, named_in
 from rollout.facts.model import Allocator, MappedLibrary, Preload, Unit
 from rollout.facts.unknown import Known, Unknown, known_or
 
-DROP_IN = "zz-rollout-allocator.conf"
 EVERYWHERE = "/etc/ld.so.preload"
 _OPTION = "--replace-allocator"
 
 
-def respected(allocator: Allocator, unit: Unit, *, replace: bool) -> tuple[Finding, ...]:
+def respected(allocator: Allocator, unit: Unit, path: str, *, replace: bool) -> tuple[Finding, ...]:
     """Return a blocker for each allocator and each preload of others that stays in force.
 
-    With `replace` a preloaded allocator is none where our drop-in, the last of the unit, has the last word.
+    With `replace` a preloaded allocator is none where our drop-in at `path` has the last word.
     """
     preloads = allocator.preloads
     if isinstance(preloads, Unknown):
         return (*_chosen(allocator, unit, (), replace=replace), Finding("preload_unknown", preloads.reason))
     foreign = foreign_preloads(preloads)
-    found = [_in_the_way(entry, unit, replace=replace) for entry in foreign]
+    found = [_in_the_way(entry, unit, path, replace=replace) for entry in foreign]
     return (*_chosen(allocator, unit, foreign, replace=replace), *(one for one in found if one))
 
 
-def replaced(allocator: Allocator) -> tuple[Finding, ...]:
+def replaced(allocator: Allocator, path: str) -> tuple[Finding, ...]:
     """Say which preload of others gives way to ours; for a host on which none is in the way."""
     foreign = foreign_preloads(known_or(allocator.preloads, ()))
     return tuple(
         Finding(
             "allocator_replaced",
-            f"{entry.source} sets LD_PRELOAD={entry.value}: overruled by {DROP_IN}, not edited; a rollback puts it in "
-            "force again",
+            f"{entry.source} sets LD_PRELOAD={entry.value}: overruled by {_name(path)}, not edited; a rollback puts it "
+            "in force again",
         )
         for entry in foreign
     )
@@ -48,8 +48,8 @@ def overruled(allocator: Allocator) -> str:
 
 
 def foreign_preloads(preloads: Iterable[Preload]) -> tuple[Preload, ...]:
-    """Return the preloads that are not of our drop-in."""
-    return tuple(entry for entry in preloads if not entry.source.endswith(f"/{DROP_IN}"))
+    """Return the preloads that are not of a drop-in of ours."""
+    return tuple(entry for entry in preloads if not is_ours(entry.source))
 
 
 def others_mapped(allocator: Allocator) -> tuple[str, ...]:
@@ -65,7 +65,13 @@ def kept(allocator: Allocator, library: str) -> Finding:
         for entry in foreign_preloads(known_or(allocator.preloads, ()))
         if _loads(entry, (MappedLibrary(library, deleted=False),))
     ]
-    why = f"{', '.join(asking)} asks for it" if asking else "no preload asks for it, so it is linked into its program"
+    started_with = Preload("its environment", known_or(allocator.environ_preload, None) or "")
+    if asking:
+        why = f"{', '.join(asking)} asks for it"
+    elif _loads(started_with, (MappedLibrary(library, deleted=False),)):
+        why = "it was started with it, and nothing asks for it any more, so its next start is without it"
+    else:
+        why = "no preload asks for it, so it is linked into its program"
     return Finding("allocator_kept", f"{library} is loaded already: {why}. Not ours, and left as it is")
 
 
@@ -97,16 +103,16 @@ def _chosen(allocator: Allocator, unit: Unit, foreign: Collection[Preload], *, r
     return (Finding("other_allocator", f"the server runs with {said}{seen}: {stays}"),)
 
 
-def _in_the_way(entry: Preload, unit: Unit, *, replace: bool) -> Finding | None:
-    why = _irreplaceable(entry, unit)
+def _in_the_way(entry: Preload, unit: Unit, path: str, *, replace: bool) -> Finding | None:
+    why = _irreplaceable(entry, unit, _name(path))
     if not why and replace:
         return None
     advice = why or f"not ours, take it out first, or have it overruled with {_OPTION}"
     return Finding("foreign_preload", f"{entry.source} sets LD_PRELOAD={entry.value}: {advice}")
 
 
-def _irreplaceable(entry: Preload, unit: Unit) -> str:
-    """Say why our drop-in cannot, or may not, take the place of a preload; empty where it can.
+def _irreplaceable(entry: Preload, unit: Unit, ours: str) -> str:
+    """Say why our drop-in, of the name `ours`, cannot, or may not, take the place of a preload; empty where it can.
 
     systemd reads drop-ins in the order of their names, whatever folder they are in, and EnvironmentFile= beats
     Environment= (systemd.unit(5), systemd.exec(5)); the loader reads /etc/ld.so.preload for every program (ld.so(8)).
@@ -120,10 +126,13 @@ def _irreplaceable(entry: Preload, unit: Unit) -> str:
     if others:
         lost = ", ".join(filter(None, others)) or "no library at all"
         return f"it asks for {lost}, which is no allocator and would be lost; not ours, take it out first"
-    name = entry.source.rpartition("/")[2]
-    if entry.source in {file.path for file in unit.drop_ins} and name > DROP_IN:
-        return f"its name sorts after {DROP_IN}, so it has the last word; rename it or take it out first"
+    if entry.source in {file.path for file in unit.drop_ins} and _name(entry.source) > ours:
+        return f"its name sorts after {ours}, so it has the last word; rename it or take it out first"
     return ""
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _loads(entry: Preload, mapped: Known[tuple[MappedLibrary, ...]]) -> bool:

@@ -4,7 +4,6 @@ import json
 from dataclasses import asdict, dataclass
 
 from rollout.changes.model import Change
-from rollout.changes.preload import DROP_IN
 from rollout.checks.model import CheckResult, DropIn, Expectation
 from rollout.checks.registry import run_checks
 from rollout.checks.unit import one_invocation, starts_since
@@ -61,7 +60,7 @@ def expectation(run: HostRun, before: Facts) -> Expectation:
         packages=dict(moved) if moved else None,
         releases=fix_releases(run.host.settings.fix_releases),
         library=str(allocator.after["library"]) if allocator else None,
-        drop_in=_drop_in(its_unit(run, before).id, allocator),
+        drop_in=_drop_in(allocator),
         active=active,
         invocations=run.plan.restarts if active else None,
         backup=_prepared_backup(run),
@@ -75,7 +74,7 @@ def _prepared_backup(run: HostRun) -> str | None:
     return f"{backup['directory']}/data" if backup.get("how") == "mariadb-backup" else None
 
 
-def _drop_in(unit_id: str, allocator: Change | None) -> DropIn | None:
+def _drop_in(allocator: Change | None) -> DropIn | None:
     if allocator is None:
         return None
-    return DropIn(f"/etc/systemd/system/{unit_id}.d/{DROP_IN}", str(allocator.after["drop_in"]))
+    return DropIn(str(allocator.after["drop_in_path"]), str(allocator.after["drop_in"]))

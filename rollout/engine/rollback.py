@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from rollout.changes.preload import DROP_IN
+from rollout.changes.placement import DROP_IN
 from rollout.checks.unit import starts_since
 from rollout.engine import lock
 from rollout.engine.change import take_back, wait_for_change, watched
@@ -57,17 +57,33 @@ class Found:
 
 @dataclass(frozen=True)
 class Left:
-    """What runs have left on a host: their records, oldest first, and the run that holds the lock ("" for none)."""
+    """What runs have left on a host: their records, oldest first, and the run that holds the lock ("" for none).
+
+    `unit` is the true Id of the unit that the inventory names, "" where it names none.
+    """
 
     records: tuple[Found, ...]
     lock_run: str
+    unit: str
+
+    def of_this_server(self) -> tuple[Found, ...]:
+        """Return the records of the row's own server: each instance on a machine is taken back by its own row."""
+        return tuple(entry for entry in self.records if self.unit in ("", entry.record.unit))
+
+    def of_others(self) -> tuple[Found, ...]:
+        """Return the records of the machine's other servers."""
+        return tuple(entry for entry in self.records if entry not in self.of_this_server())
 
 
 def what_is_left(run: HostRun) -> Left:
     """Read what runs have left on the host; raises `WrongState` on a record that cannot be read."""
-    found, lock_run = [], ""
-    for line in run.ask(script("records", base=BASE)).check("reading the records").text.splitlines():
+    found, lock_run, unit = [], "", ""
+    asked = run.ask(script("records", base=BASE, unit=run.host.settings.unit))
+    for line in asked.check("reading the records").text.splitlines():
         name, state, text = line.split("\t", 2)
+        if name == "unit":
+            unit = text
+            continue
         if name == "lock":
             lock_run = lock.owner(text).get("run_id", "?")
             continue
@@ -76,7 +92,7 @@ def what_is_left(run: HostRun) -> Left:
         except ValidationError as error:
             message = f"{BASE}/{name}/record.json cannot be read: {error.error_count()} mistakes"
             raise WrongState(run.name, message) from error
-    return Left(tuple(sorted(found, key=lambda entry: entry.record.run_id)), lock_run)
+    return Left(tuple(sorted(found, key=lambda entry: entry.record.run_id)), lock_run, unit)
 
 
 def roll_back(run: HostRun) -> Outcome:
@@ -92,8 +108,9 @@ def roll_back(run: HostRun) -> Outcome:
 
 def _rolled_back(run: HostRun) -> Outcome:
     left = what_is_left(run)
-    chosen = _choose(left.records, run.record_id)
-    if isinstance(chosen, str) and not left.lock_run:
+    chosen = choose(left, run.record_id)
+    theirs = {entry.record.run_id for entry in left.of_others()}
+    if isinstance(chosen, str) and left.lock_run in ("", *theirs):
         return Outcome("failed", chosen, exit_code=1) if run.record_id else Outcome("ok", chosen)
     with run.phase("lock"):
         lock.take(run)
@@ -118,13 +135,19 @@ def _cleared(run: HostRun, dead_run: str) -> Outcome:
     return with_hooks(run, outcome, "undrain", "after")
 
 
-def _choose(found: tuple[Found, ...], wanted: str) -> Found | str:
+def choose(left: Left, wanted: str) -> Found | str:
     """Return the record to take back, or the sentence that says why there is nothing to do."""
+    found = left.of_this_server()
     if wanted:
-        named = tuple(entry for entry in found if entry.record.run_id == wanted)
+        named = tuple(entry for entry in left.records if entry.record.run_id == wanted)
         if not named:
             return f"run {wanted} left no record here: it changed nothing on this host"
-        found = named
+        found = tuple(entry for entry in found if entry in named)
+        if not found:
+            return f"run {wanted} changed {named[0].record.unit} on this host, and this row is {left.unit}"
+    if not found and left.records:
+        units = ", ".join(sorted({entry.record.unit for entry in left.records}))
+        return f"nothing to take back: no run has changed {left.unit} here, only {units}"
     open_ones = [entry for entry in found if entry.state in ("begun", "done")]
     if open_ones:
         return open_ones[-1]
@@ -162,7 +185,7 @@ def _taken_back(run: HostRun, record: HostRecord, before: Facts) -> Outcome:
         )
         details.update(exit_status=ended.exit_status, last_words=ended.last_words)
     if ended.exit_status == DRIFTED:
-        hint = "Look at the files; rollout rollback --accept-drift takes the change back all the same."
+        hint = "Look at what it names; rollout rollback --accept-drift takes the change back all the same."
         raise StalePlan(f"{run.name}: {ended.last_words}", hint=hint)
     with run.phase("proof"):
         after = fresh_facts(run)
@@ -217,9 +240,10 @@ def _allocator_not_back(facts: Facts, change: RecordedChange) -> list[str]:
     wrong = []
     unit = facts.unit
     drop_ins = () if isinstance(unit, Unknown) or unit is None else unit.drop_ins
-    ours = next((entry.content for entry in drop_ins if entry.path.endswith(f"/{DROP_IN}")), None)
+    path = change.after.get("drop_in_path") or DROP_IN  # a record of before there were two places has no path
+    ours = next((entry.content for entry in drop_ins if entry.path.endswith(path)), None)
     if ours != change.before["drop_in"]:
-        wrong.append(f"{DROP_IN} is not as it was")
+        wrong.append(f"{path} is not as it was")
     mapped = known_or(facts.allocator.mapped, ())
     others = (change.before.get("others_mapped") or "").split() if facts.server.running is not None else []
     loaded = {entry.path.partition(".so")[0] for entry in mapped}  # a newer file of the same library will do

@@ -5,8 +5,8 @@ import json
 import tarfile
 from typing import Any
 
-from rollout.changes.allocator import drop_in_path
 from rollout.changes.model import Change
+from rollout.changes.placement import drop_in_path
 from rollout.engine.look import its_socket, login_file, manager_of, was_active
 from rollout.engine.preflight import moving
 from rollout.engine.steps import HostRun, script
@@ -28,7 +28,7 @@ def prepare(run: HostRun, facts: Facts, unit: Unit) -> list[str]:
     """
     packages = next((change for change in run.plan.changes if change.kind == "packages"), None)
     allocator = any(change.kind == "allocator" for change in run.plan.changes)
-    path = drop_in_path(unit)
+    path = drop_in_path(unit, run.host.settings)
     values = {
         "manager": manager_of(run, facts),
         "here": run.here,

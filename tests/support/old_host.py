@@ -37,6 +37,7 @@ def old_host(*items: Package) -> Facts:
             WELL.allocator,
             version_malloc_library="system",
             mapped=(),
+            environ_preload=None,
             preloads=(),
             libraries=(),
             server_elf_machine="x86_64",

@@ -141,6 +141,16 @@ def test_jemalloc_that_is_not_ours_stays_and_it_is_said_who_asks_for_it() -> Non
         assert [(one.code, why in one.message) for one in needs.warnings] == [("allocator_kept", True)]
 
 
+def test_jemalloc_that_nothing_asks_for_any_more_is_not_called_linked() -> None:
+    """The file that asked for it is gone since the server started: its next start is without it, and that is told."""
+    facts = tcmalloc("", LIBRARY, said="jemalloc 5.3.0", mapped=(LIBRARY,))
+    facts = replace(facts, allocator=replace(facts.allocator, environ_preload=LIBRARY))
+    (warning,) = only(facts, Settings()).warnings
+    assert (
+        "it was started with it, and nothing asks for it any more, so its next start is without it" in warning.message
+    )
+
+
 def test_a_map_that_could_not_be_read_blocks() -> None:
     """Without it nobody can tell a preloaded allocator from one that is compiled in."""
     facts = tcmalloc()
