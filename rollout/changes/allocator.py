@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rollout.changes.model import Change, Finding
 from rollout.changes.placement import (
+    DROP_IN,
     conflicts,
     drop_in_path,
     own_drop_in,
@@ -161,6 +162,7 @@ def _change(facts: Facts, unit: Unit, settings: Settings, wanted: Wanted) -> Cha
     values = {
         "template": template,
         "shared": shared_path(unit),
+        "own_name": DROP_IN,
         "recorded": f'"library": {json.dumps(library)}' if package else f'"drop_in_path": {json.dumps(path)}',
         "relied_on": library if package else path,
         "drop_in": path,
