@@ -110,7 +110,7 @@ def diff_lines(before: Result, after: Result) -> list[str]:
     lines = [f"from {before.run_id} ({_versions(before)}) to {after.run_id} ({_versions(after)})"]
     if before.kind != after.kind:
         return [*lines, f"they measure different things: {before.kind} and {after.kind}"]
-    lines += [*_load_from(before, after), *_settings(before, after)]
+    lines += [*_load_from(before, after), *_settings(before, after), *_pools(before, after)]
     rows = []
     for part in before.parts:
         other = after.part(part.label)
@@ -147,6 +147,18 @@ def _settings(before: Result, after: Result) -> list[str]:
     names = sorted({*before.about, *after.about} - {"table", "queries", "script", "memory", "load_from"})
     pairs = ((name, before.about.get(name), after.about.get(name)) for name in names)
     return [f"{name} differs: {first} and {second}" for name, first, second in pairs if first != second]
+
+
+def _pools(before: Result, after: Result) -> list[str]:
+    """Warn where the pools held other pages: what moves is a matter of what is listed beside the table that is read."""
+    name = "pages in the pool"
+    both = ((part, after.part(part.label)) for part in before.parts)
+    held = ((part.label, part.facts.get(name), other.facts.get(name)) for part, other in both if other)
+    return [
+        f"{label}: {name} {first} and {second}; promotions follow from that too, as the simulated ones show"
+        for label, first, second in held
+        if first != second
+    ]
 
 
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
