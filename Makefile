@@ -66,7 +66,7 @@ unit: venv debian-test ## tests of pure code, seconds
 
 lab-test: venv debian-test ## tests on the rehearsal fleet (root, Linux)
 	$(BIN)/pytest tests/fleet -q --durations=30 -m "not matrix and alone"
-	$(BIN)/pytest tests/fleet -q --durations=30 -m "not matrix and not alone" --ignore-glob='*/test_faults_*' -n 2 --dist loadfile
+	$(BIN)/pytest tests/fleet -q --durations=30 -m "not matrix and not alone" --ignore-glob='*/test_faults_*' -n 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest tests/fleet/test_faults_*.py -q -m "not matrix" -n 3 --maxschedchunk=1
 
 fault-test: venv debian-test ## the whole matrix of faults, four hosts at a time, and its table (root, Linux)
