@@ -10,12 +10,12 @@ from rollout.prediction.sizes import shown_bytes
 from rollout.settings import Settings
 
 # Of what heap and arenas hold at rest with glibc, as measured with `rollout bench memory` and before (docs/bench.md).
-# Where the tmp tables are in memory: 0.65, 0.73 (the published run and two more), 0.76, 0.81, 0.82, 0.82, 0.83 and
-# 1.03 (11.8.9). Where they went to disk: 0.06; what grows then is the page cache of Aria, which neither allocator
-# gives back. A hand-made run of which that is not known gave 0.06 too.
-IN_MEMORY_SHARE = Range(0.6, 0.8, 1.05)
+# Where the tmp tables are in memory: 0.57 and 0.65 of a small load, 0.73 (the published run and two more), 0.76 to 0.85
+# of most, 0.90 and 1.03 (11.8.9). Where they went to disk: 0.06 and 0.10; what grows then is the page cache of Aria,
+# which neither allocator gives back. A hand-made run of which that is not known gave 0.06 too.
+IN_MEMORY_SHARE = Range(0.55, 0.8, 1.05)
 ON_DISK_SHARE = Range(0.05, 0.4, 1.05)
-# Of the tmp tables on disk at most: 0.17 in the load of the first row (blobs always go there), 0.44 in the second.
+# Of the tmp tables on disk at most: 0.20 in the loads of the first row (blobs always go there), 0.44 in the second.
 _MOSTLY_IN_MEMORY = 1 / 3
 _NOTICEABLE_BYTES = 64 * 2**20
 _NOTICEABLE_SHARE = 0.05

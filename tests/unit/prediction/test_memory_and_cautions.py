@@ -25,7 +25,7 @@ def holding(heap: int, arenas: int, rss: int = 2048) -> Facts:
 @pytest.mark.parametrize(
     ("made", "on_disk", "mib", "told"),
     [
-        (1000, 167, [600, 800, 1050], False),  # as in the load that gave 0.82
+        (1000, 167, [550, 800, 1050], False),  # as in the loads that gave 0.57 to 1.03
         (1000, 438, [50, 400, 1050], True),  # as in the load that gave 0.06
         (0, 0, [50, 400, 1050], False),  # nobody made one: nothing is known
         (Unknown("no login"), 0, [50, 400, 1050], False),
