@@ -1,9 +1,9 @@
 """Find the workload that reproduces what a host's buffer pool showed, from the rates alone.
 
-Looked for are the pages that are read at all, how skewed the reads are, and how many of the read requests are of
-leaves (the others go to roots and branches, which are always there). Misses and promotions have to come out, and leaf
-reads have to be about the rows that were looked up by key. What is scanned comes
-from the read-ahead. Nothing is known of the generator.
+Looked for are the pages that are read at all, how skewed the reads are, and how many of the read requests are visits
+of leaves (the others go to roots and branches, which are always there, or stay on a leaf). Misses and promotions have
+to come out, and the visits have to be about the rows looked up by key and the leaves that ranges went through.
+What is scanned comes from the read-ahead. Nothing is known of the generator.
 """
 
 import time
@@ -25,7 +25,7 @@ _SIZES = 5
 _FINER, _NEARER, _BETWEEN = (-0.1, 0.0, 0.1), (0.85, 1.0, 1.18), 15
 # What the logarithms of misses and promotions may be off, as standard deviations; an event's chance is added.
 _MISSES_OFF, _PROMOTIONS_OFF = 0.02, 0.05
-_MOST_LEVELS = 6.0
+_MOST_OF_LEVELS = 2.0  # a visit takes at most so many times the requests that were guessed
 # Good enough: misses within 10 % or 0.3 points of the requests, promotions within 15 % or 0.3 points.
 _WITHIN, _PROMOTIONS_WITHIN, _POINTS = 0.1, 0.15, 0.003
 # Below this share of the pages read, read-ahead is the chance order of point reads and no scan.
@@ -122,7 +122,7 @@ def _nearest(
     distance, shift = _distance(seen, misses, promotions, log(reads.leaf_reads * seen.levels / seen.requests))
     skew, size = np.unravel_index(int(np.argmin(distance)), distance.shape)
     leaf_reads = reads.leaf_reads * exp(float(shift[skew, size]))
-    fewest, most = seen.requests / _MOST_LEVELS, seen.requests
+    fewest, most = seen.requests / (_MOST_OF_LEVELS * seen.levels), seen.requests
     return replace(
         reads,
         exponent=float(fine_skews[skew]),

@@ -34,6 +34,7 @@ class Rates:
     cpu_seconds: Known[float]
     voluntary_switches: Known[float]
     rows_by_key: Known[float]
+    rows_in_order: Known[float]
     running: Known[float]
     fatal: tuple[Note, ...] = ()
     doubts: tuple[Note, ...] = ()
@@ -61,7 +62,8 @@ def rates(first: Facts, second: Facts | None) -> Rates:
         made_young=made_young,
         cpu_seconds=rate(lambda facts: facts.memory.cpu_seconds),
         voluntary_switches=rate(lambda facts: facts.memory.voluntary_switches),
-        rows_by_key=rate(_rows_by_key),
+        rows_by_key=rate(lambda facts: _handlers(facts, "Handler_read_key")),
+        rows_in_order=rate(lambda facts: _handlers(facts, "Handler_read_next", "Handler_read_prev")),
         running=_running(first, second),
         fatal=_fatal(first, last, seconds),
         doubts=tuple(note for note in (broken, None if second else _SINGLE) if note),
@@ -86,11 +88,10 @@ def _commands(facts: Facts, names: tuple[str, ...]) -> Known[float]:
     return commands if isinstance(commands, Unknown) else sum(commands.get(f"Com_{name}", 0) for name in names)
 
 
-def _rows_by_key(facts: Facts) -> Known[float]:
+def _handlers(facts: Facts, *names: str) -> Known[float]:
+    """Add up counters `Handler_...`; one that is not among them has counted nothing."""
     handlers = facts.workload.handlers
-    if isinstance(handlers, Unknown):
-        return handlers
-    return handlers.get("Handler_read_key", Unknown("the server does not count Handler_read_key"))
+    return handlers if isinstance(handlers, Unknown) else sum(handlers.get(name, 0) for name in names)
 
 
 def _seconds(first: Facts, second: Facts | None) -> Known[float]:

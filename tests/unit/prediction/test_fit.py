@@ -11,7 +11,8 @@ from rollout.prediction.fitting import Probed, fit_host, predict_all
 from rollout.prediction.live import predict
 from rollout.prediction.miniature import Pool, Reads, run
 from rollout.prediction.model import Note
-from rollout.prediction.observed import Observed
+from rollout.prediction.observed import Observed, observed
+from rollout.prediction.rates import rates
 from rollout.prediction.what_if import what_if
 from rollout.prediction.workload import DescribedWorkload, Pareto
 from rollout.settings import Settings
@@ -82,6 +83,56 @@ def test_uniform_reads_give_away_their_pages() -> None:
     found = fit(seen(served(reading(7_000, 0.0)), 18_000)).reads
     assert found.pages == pytest.approx(7_000, rel=0.1)
     assert found.exponent < 0.3
+
+
+def ranges_of_a_real_server() -> Observed:
+    """What a rehearsal host (11.8.9) showed: 600 ranges of 100 rows a second over about 7,100 leaves, skewed."""
+    first, second = hosts.large_in_memory()
+    shape = {"pages_total": 4056, "pages_free": 100, "data_bytes": 20_679 * 16_384, "lru_scan_depth": 100}
+    counted = {"read_requests": 51_711.0, "reads": 143.1, "read_ahead": 0.0, "made_young": 86.4}
+    rows = {"rows_by_key": 600.0, "rows_in_order": 60_000.0}
+    now = replace(rates(first, second), seconds=23.68, **counted, **rows)
+    found = observed(now, hosts.with_facts(second, pool=shape), "mariadb-10.5")
+    assert isinstance(found, Observed)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changed", "hit_ratio", "promotions"),
+    [
+        ({"old_blocks_time_ms": 0}, 0.9970, 0.00550),
+        ({"old_blocks_time_ms": 3000}, 0.9974, 0.00128),
+        ({"old_blocks_pct": 60}, 0.9972, 0.00362),
+    ],
+)
+def test_ranges_stay_on_their_leaves(changed: dict[str, int], hit_ratio: float, promotions: float) -> None:
+    """Of 86 requests a range most ask for the leaf they are on: what the server then did is found to a tenth."""
+    found = fit(ranges_of_a_real_server())
+    assert found.reads.pages == pytest.approx(7_100, rel=0.1)
+    outcome = found.under("mariadb-10.5", **changed)
+    assert found.hit_ratio(outcome) == pytest.approx(hit_ratio, abs=0.001)
+    assert outcome.promotions / found.seen.requests == pytest.approx(promotions, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("by_key", "in_order", "levels", "doubt"),
+    [
+        (17_237.0, 0.0, 3.0, 0.05),  # point reads: the height of the tree
+        (600.0, 60_000.0, 43.1, 0.3),  # a leaf for each range, and one for each hundred rows
+        (1.0, 0.0, 100.0, 0.3),  # no leaf has more rows to be asked for
+        (0.0, 0.0, 3.0, 0.3),  # nothing is known
+        (51_711.0, 0.0, 3.0, 0.3),
+    ],
+)
+def test_requests_a_visit_come_from_the_rows_that_were_read(
+    by_key: float, in_order: float, levels: float, doubt: float
+) -> None:
+    """51,711 requests a second, by how the rows were found."""
+    first, second = hosts.large_in_memory()
+    now = replace(rates(first, second), read_requests=51_711.0, rows_by_key=by_key, rows_in_order=in_order)
+    found = observed(now, second, "mariadb-10.5")
+    assert isinstance(found, Observed)
+    assert (found.levels, found.levels_off) == (pytest.approx(levels, rel=0.01), doubt)
 
 
 def test_what_no_workload_does_is_a_bad_fit() -> None:
