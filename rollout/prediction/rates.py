@@ -1,6 +1,6 @@
 """Rates from the counters of two probes, or from one probe since the server's start; and what is doubtful in them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rollout.facts.model import Facts
@@ -11,7 +11,13 @@ from rollout.prediction.model import Note
 YOUNG_SECONDS = 300.0
 # Below this distance of the probes the probes themselves are most of what is seen.
 SHORTEST_SAMPLE_SECONDS = 1.0
-_WRITES = ("insert", "insert_select", "update", "update_multi", "delete", "delete_multi", "replace", "replace_select")
+_SELECTS = ("Com_select",)
+_WRITES = (
+    *("Com_insert", "Com_insert_select", "Com_update", "Com_update_multi"),
+    *("Com_delete", "Com_delete_multi", "Com_replace", "Com_replace_select"),
+)
+_BY_KEY = ("Handler_read_key",)
+_IN_ORDER = ("Handler_read_next", "Handler_read_prev")
 
 
 @dataclass(frozen=True)
@@ -54,16 +60,16 @@ def rates(first: Facts, second: Facts | None) -> Rates:
         seconds=known_or(seconds, 0.0),
         since_start=second is None,
         questions=rate(lambda facts: facts.workload.questions),
-        selects=rate(lambda facts: _commands(facts, ("select",))),
-        writes=rate(lambda facts: _commands(facts, _WRITES)),
+        selects=rate(lambda facts: _added(facts.workload.commands, _SELECTS)),
+        writes=rate(lambda facts: _added(facts.workload.commands, _WRITES)),
         read_requests=Unknown(broken.message) if broken else requests,
         reads=reads,
         read_ahead=rate(lambda facts: facts.pool.read_ahead),
         made_young=made_young,
         cpu_seconds=rate(lambda facts: facts.memory.cpu_seconds),
         voluntary_switches=rate(lambda facts: facts.memory.voluntary_switches),
-        rows_by_key=rate(lambda facts: _handlers(facts, "Handler_read_key")),
-        rows_in_order=rate(lambda facts: _handlers(facts, "Handler_read_next", "Handler_read_prev")),
+        rows_by_key=rate(lambda facts: _added(facts.workload.handlers, _BY_KEY)),
+        rows_in_order=rate(lambda facts: _added(facts.workload.handlers, _IN_ORDER)),
         running=_running(first, second),
         fatal=_fatal(first, last, seconds),
         doubts=tuple(note for note in (broken, None if second else _SINGLE) if note),
@@ -82,16 +88,9 @@ def _reads(facts: Facts) -> Known[float]:
     return facts.pool.reads
 
 
-def _commands(facts: Facts, names: tuple[str, ...]) -> Known[float]:
-    """Add up the counters `Com_NAME`; a command that the server does not count was never run."""
-    commands = facts.workload.commands
-    return commands if isinstance(commands, Unknown) else sum(commands.get(f"Com_{name}", 0) for name in names)
-
-
-def _handlers(facts: Facts, *names: str) -> Known[float]:
-    """Add up counters `Handler_...`; one that is not among them has counted nothing."""
-    handlers = facts.workload.handlers
-    return handlers if isinstance(handlers, Unknown) else sum(handlers.get(name, 0) for name in names)
+def _added(counters: Known[Mapping[str, int]], names: tuple[str, ...]) -> Known[float]:
+    """Add up counters of a family by their names; one that is not in it has counted nothing."""
+    return counters if isinstance(counters, Unknown) else sum(counters.get(name, 0) for name in names)
 
 
 def _seconds(first: Facts, second: Facts | None) -> Known[float]:
