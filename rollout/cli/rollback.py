@@ -23,13 +23,14 @@ from rollout.cli.options import (
 from rollout.cli.progress import Progress
 from rollout.cli.runs import host_documents
 from rollout.cli.tables import outcome_table, show
+from rollout.engine.lookback import look_back
 from rollout.engine.loop import identified, roll_back_hosts
 from rollout.engine.run_folder import OpenRun, RunFolder, close_behind, dead_runs, done_by_plan, new_run_id, runs
 from rollout.engine.steps import Options
 from rollout.errors import ConfigProblem, StalePlan, UsageProblem
 from rollout.plan.model import Plan
 from rollout.plan.playbook import load_playbook
-from rollout.plan.way_back import one_by_one, way_back
+from rollout.plan.way_back import way_back
 from rollout.settings import Host
 
 EXAMPLE = """\b
@@ -72,7 +73,11 @@ def command(
     source = fleet if fleet.given or last is None else replace(fleet, sources=last.plan().inventory_sources)
     plan = _plan_of(last)
     hosts = {host.name: host for host in _hosts(source, plan)}
-    back = way_back(plan, hosts, done_by_plan(state, plan.plan_id)) if plan else one_by_one(hosts)
+    everyone = {**_neighbourhood(source), **hosts}
+    seen = look_back(list(hosts.values()), everyone, run_id)
+    back = way_back(plan, everyone, hosts, done_by_plan(state, plan.plan_id) if plan else (), seen)
+    for warning in back.warnings:
+        click.echo(f"rollout: {warning}", err=True)
     _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))
     locks = (*dead_runs(state), *([take_over_lock] if take_over_lock else []))
     options = identified(Options(accept_drift=accept_drift, skip_hooks=skip_hooks, take_over_locks=locks))
@@ -81,7 +86,7 @@ def command(
         Progress(quiet=no_progress or as_json, events=events) as progress,
         closing(OpenRun(folder, progress)) as run,
     ):
-        result = roll_back_hosts(hosts, back, run, options, run_id)
+        result = roll_back_hosts(hosts, back, run, options, run_id, everyone=everyone)
     close_behind(state, [name for name, end in result.outcomes.items() if end.status == "rolled_back"])
     if as_json:
         click.echo(json.dumps({"schema": 1, "run_id": result.run_id, "hosts": host_documents(folder)}, indent=1))
@@ -122,6 +127,15 @@ def _hosts(fleet: FleetOptions, plan: Plan | None) -> list[Host]:
         click.echo(f"the inventory's settings hold, without the vars of a playbook: {problem.message}", err=True)
         return select_hosts(fleet)
     return select_hosts_of(fleet, playbook, plan.inventory)
+
+
+def _neighbourhood(fleet: FleetOptions) -> dict[str, Host]:
+    """Resolve all hosts of the inventory; none where one that is not taken back has a mistake in it."""
+    try:
+        return {host.name: host for host in select_hosts(replace(fleet, names=(), limit=""))}
+    except ConfigProblem as problem:
+        click.echo(f"other hosts of the inventory are not looked at: {problem.message}", err=True)
+        return {}
 
 
 def _last_apply(state: Path, run_id: str) -> RunFolder | None:

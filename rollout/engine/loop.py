@@ -77,8 +77,10 @@ def apply_plan(
             raise StalePlan(f"{host.name} is not in the plan", hint="Make a fresh plan with: rollout plan")
         kinds = plan_kinds(plan)
         peers = _peers(plan, host.name, everyone or hosts)
+        followers = {name: one for name, one in (everyone or hosts).items() if name in plan.after.get(host.name, ())}
+        beside = {"peers": peers, "replicas": tuple(followers.values())}
         parts = {"plan": row, "kinds": kinds, "known": known.get(host.name), "phases": plan.playbook.phases}
-        return _with_transport(run, host, options, apply_to, peers=peers, **parts)
+        return _with_transport(run, host, options, apply_to, **beside, **parts)
 
     begun = frozenset(name for name, state in known.items() if state.change_began and not state.finished)
     stop = _walk_all(plan, hosts, outcomes, run, work, go_on=go_on, begun=begun)
@@ -86,9 +88,11 @@ def apply_plan(
     if stop.go_back:
         changed = [hosts[name] for name in reversed(names) if name in outcomes and outcomes[name].status == "changed"]
         hooks = planned_hooks(plan)
-        taken_back = [
-            (host.name, _taken_back(run, host, options, run.folder.run_id, hooks[host.name])) for host in changed
-        ]
+        taken_back = []
+        for host in changed:
+            peers = _peers(plan, host.name, everyone or hosts)
+            ended = _taken_back(run, host, options, run.folder.run_id, hooks=hooks[host.name], peers=peers)
+            taken_back.append((host.name, ended))
         outcomes.update(taken_back)
         code = gravest([code, *(outcome.exit_code for _, outcome in taken_back)])
     run.record("", "run_ended", stopped=stop.reason)
@@ -96,13 +100,25 @@ def apply_plan(
 
 
 def roll_back_hosts(
-    hosts: Mapping[str, Host], back: WayBack, run: OpenRun, options: Options, record_id: str
+    hosts: Mapping[str, Host],
+    back: WayBack,
+    run: OpenRun,
+    options: Options,
+    record_id: str,
+    *,
+    everyone: Mapping[str, Host] | None = None,
 ) -> RunResult:
-    """Take the hosts back, wave after wave in the order given; `record_id` names the run, empty for the last one."""
+    """Take the hosts back, wave after wave in the order given; `record_id` names the run, empty for the last one.
+
+    `everyone` are all hosts of the inventory: before a node goes back, the others of its cluster are asked.
+    """
     _start(run, "rollback", list(hosts), options, of=record_id, skip_hooks=options.skip_hooks)
 
     def work(host: Host) -> Outcome:
-        return _taken_back(run, host, options, record_id, back.hooks.get(host.name, host.settings.hooks))
+        those = back.peers.get(host.name, frozenset())
+        peers = tuple(other for name, other in (everyone or hosts).items() if name in those)
+        hooks = back.hooks.get(host.name, host.settings.hooks)
+        return _taken_back(run, host, options, record_id, hooks=hooks, peers=peers)
 
     outcomes = {name: _note(run, name, Outcome("blocked", why, exit_code=1)) for name, why in back.refused.items()}
     for wave in back.waves:
@@ -114,10 +130,12 @@ def roll_back_hosts(
     return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
 
 
-def _taken_back(run: OpenRun, host: Host, options: Options, record_id: str, hooks: HookSet) -> Outcome:
+def _taken_back(
+    run: OpenRun, host: Host, options: Options, record_id: str, *, hooks: HookSet, peers: tuple[Host, ...]
+) -> Outcome:
     row = HostPlan(name=host.name, status="change", hooks=hooks)
     kinds: tuple[Kind, ...] = ("packages", "allocator")
-    parts = {"plan": row, "kinds": kinds, "kind": "rollback", "record_id": record_id}
+    parts = {"plan": row, "kinds": kinds, "kind": "rollback", "record_id": record_id, "peers": peers}
     return _with_transport(run, host, options, roll_back, **parts)
 
 

@@ -1,12 +1,13 @@
 """Take back what a run did, by the record that it left on the host: from any controller, in any state."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
+from rollout.changes.packages import upstream_of
 from rollout.changes.placement import DROP_IN
 from rollout.checks.unit import starts_since
 from rollout.engine import lock
@@ -14,6 +15,7 @@ from rollout.engine.change import take_back, wait_for_change, watched
 from rollout.engine.connections import wait_until_gone
 from rollout.engine.hooks import hook_on_failure, run_hooks, try_hooks, with_hooks
 from rollout.engine.look import fresh_facts, keep_facts
+from rollout.engine.neighbours import others_synced
 from rollout.engine.outcome import Outcome, of_error
 from rollout.engine.shorter_stop import restore_variables
 from rollout.engine.steps import BASE, HostRun, script
@@ -21,7 +23,11 @@ from rollout.engine.walk import finish
 from rollout.errors import RollbackIncomplete, RolloutError, StalePlan, WrongState
 from rollout.facts.model import Facts
 from rollout.facts.unknown import Unknown, known_or
+from rollout.remote.transport import Result
+from rollout.settings import Host
+from rollout.versions import Upstream
 
+Ask = Callable[[str], Result]  # runs a script on a host
 DRIFTED = 3  # exit status of undo.sh
 BENCH_DROP_IN = "zz-rollout-bench.conf"  # of a measurement, below /run
 
@@ -45,6 +51,13 @@ class HostRecord(BaseModel):
     operator: str = ""
     controller: str = ""
     changes: tuple[RecordedChange, ...]
+
+    @property
+    def server_before(self) -> Upstream | None:
+        """The release to which the server's packages go back; None where the run did not move them."""
+        moved = [one.before for one in self.changes if one.kind == "packages"]
+        versions = (upstream_of(version) for before in moved for name, version in before.items() if name != "running")
+        return next((version for version in versions if version), None)
 
 
 @dataclass(frozen=True)
@@ -75,10 +88,10 @@ class Left:
         return tuple(entry for entry in self.records if entry not in self.of_this_server())
 
 
-def what_is_left(run: HostRun) -> Left:
+def what_is_left(host: Host, ask: Ask) -> Left:
     """Read what runs have left on the host; raises `WrongState` on a record that cannot be read."""
     found, lock_run, unit = [], "", ""
-    asked = run.ask(script("records", base=BASE, unit=run.host.settings.unit))
+    asked = ask(script("records", base=BASE, unit=host.settings.unit))
     for line in asked.check("reading the records").text.splitlines():
         name, state, text = line.split("\t", 2)
         if name == "unit":
@@ -91,7 +104,7 @@ def what_is_left(run: HostRun) -> Left:
             found.append(Found(HostRecord.model_validate_json(text), state))
         except ValidationError as error:
             message = f"{BASE}/{name}/record.json cannot be read: {error.error_count()} mistakes"
-            raise WrongState(run.name, message) from error
+            raise WrongState(host.name, message) from error
     return Left(tuple(sorted(found, key=lambda entry: entry.record.run_id)), lock_run, unit)
 
 
@@ -107,7 +120,7 @@ def roll_back(run: HostRun) -> Outcome:
 
 
 def _rolled_back(run: HostRun) -> Outcome:
-    left = what_is_left(run)
+    left = what_is_left(run.host, run.ask)
     chosen = choose(left, run.record_id)
     theirs = {entry.record.run_id for entry in left.of_others()}
     if isinstance(chosen, str) and left.lock_run in ("", *theirs):
@@ -117,7 +130,7 @@ def _rolled_back(run: HostRun) -> Outcome:
     try:
         if isinstance(chosen, str):
             return _cleared(run, left.lock_run)
-        return _under_lock(replace(run, record_id=chosen.record.run_id), chosen.record)
+        return _under_lock(replace(run, record_id=chosen.record.run_id), chosen)
     finally:
         lock.leave(run)
 
@@ -156,8 +169,11 @@ def choose(left: Left, wanted: str) -> Found | str:
     return "nothing to take back: no run has changed this host"
 
 
-def _under_lock(run: HostRun, record: HostRecord) -> Outcome:
-    """Take back one record, with the hooks around it as around a change."""
+def _under_lock(run: HostRun, chosen: Found) -> Outcome:
+    """Take back one record, with the hooks around it as around a change.
+
+    A node that is whole waits for the others of its cluster; one whose change did not come to its end goes back now.
+    """
     with run.phase("probe"):
         wait_for_change(run)
         before = fresh_facts(run)
@@ -169,7 +185,9 @@ def _under_lock(run: HostRun, record: HostRecord) -> Outcome:
             run_hooks(run, "drain")
             if _answers(before):
                 wait_until_gone(run, before)
-            outcome = _taken_back(run, record, before)
+                if chosen.state == "done":
+                    others_synced(run, before)
+            outcome = _taken_back(run, chosen.record, before)
     return with_hooks(run, outcome, "undrain", "after")
 
 

@@ -55,6 +55,7 @@ class HostRun:
     known: HostState | None = None
     phases: tuple[str, ...] = ("backup", "soak")  # those of the playbook that may be left out
     peers: tuple[Host, ...] = ()  # the other hosts of which none may be down together with this one
+    replicas: tuple[Host, ...] = ()  # the hosts that replicate from this one
     kind: Literal["apply", "rollback"] = "apply"
     record_id: str = ""  # the run whose record on the host is worked with, when it is another one (rollback)
 

@@ -11,8 +11,8 @@ from rollout.engine.change import Made, make, take_back_again
 from rollout.engine.connections import wait_until_gone
 from rollout.engine.hooks import hook_on_failure, run_hooks, try_hooks, with_hooks
 from rollout.engine.look import fresh_facts, its_unit, kept_facts, was_active
+from rollout.engine.neighbours import others_synced, replicas_new_enough
 from rollout.engine.outcome import Outcome, of_error
-from rollout.engine.peers import has_to_wait, wait_until_synced
 from rollout.engine.preflight import Tried, preflight
 from rollout.engine.proof import Proof, prove
 from rollout.engine.recover import recover
@@ -90,7 +90,8 @@ def _until_the_change(run: HostRun) -> Ready | Outcome:
         with hook_on_failure(run, "after"):
             run_hooks(run, "before")
             _prepare(run, facts, unit)
-            _others_synced(run, facts)
+            others_synced(run, facts)
+            replicas_new_enough(run)
             with hook_on_failure(run, "undrain"), _variables_back_on_failure(run, facts):
                 _drain(run, facts, unit)
                 if was_active(unit):
@@ -145,13 +146,7 @@ def _drain(run: HostRun, facts: Facts, unit: Unit) -> None:
     if was_active(unit):
         wait_until_gone(run, facts)
     if run.plan.hooks.drain:
-        _others_synced(run, facts)
-
-
-def _others_synced(run: HostRun, facts: Facts) -> None:
-    if has_to_wait(run, facts):
-        with run.phase("peers") as details:
-            details.update(wait_until_synced(run))
+        others_synced(run, facts)
 
 
 def _begin_anew(run: HostRun) -> None:

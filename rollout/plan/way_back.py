@@ -1,6 +1,6 @@
 """The way back across hosts: the order of the waves turned round, and hosts that must not go back. Pure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
@@ -10,7 +10,7 @@ from rollout.facts.model import Facts
 from rollout.plan.known_changes import rollback_findings
 from rollout.plan.member import Member, member
 from rollout.plan.model import HostPlan, Plan
-from rollout.plan.order import order_findings
+from rollout.plan.order import constraints, order_findings
 from rollout.plan.topology import Topology, topology
 from rollout.plan.waves import Waves, backwards
 from rollout.settings import Connection, HookSet, Host
@@ -18,16 +18,38 @@ from rollout.versions import ServerVersion, Upstream, parse_upstream
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """The run that a host's own record names as the one to take back, "" for none, and the release that it leads to.
+
+    The release is None where it stays, and where a change that did not come to its end must be taken back in any case.
+    """
+
+    run_id: str = ""
+    back_to: Upstream | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen right before hosts are taken back: facts of those that matter, records of those that gave them."""
+
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    records: Mapping[str, Recorded] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class WayBack:
     """The waves in which hosts are taken back, and the hosts that are not, each with the reason.
 
     `after` maps a replica to its primaries: where one of those could not be taken back, the replica stays, too.
+    `peers` maps a node to the other nodes of its cluster. `warnings` are sentences about what could not be judged.
     """
 
     waves: Waves
     refused: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, frozenset[str]] = field(default_factory=dict)
     hooks: Mapping[str, HookSet] = field(default_factory=dict)
+    peers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     def kept_waiting(self, wave: tuple[str, ...], statuses: Mapping[str, str]) -> dict[str, str]:
         """Return the hosts of a wave that must stay because of how others ended (`statuses`), each with the reason."""
@@ -36,26 +58,93 @@ class WayBack:
         return {name: f"its primary was not taken back: {', '.join(those)}" for name, those in left.items() if those}
 
 
-def one_by_one(names: Collection[str]) -> WayBack:
-    """Return the way back where no plan tells one: one host at a time, in the inventory's order turned round."""
-    return WayBack(tuple((name,) for name in reversed(list(names))))
+NOTHING_SEEN = Seen()
 
 
-def way_back(plan: Plan, names: Collection[str], done: Collection[str]) -> WayBack:
-    """Order the hosts `names` for a rollback of what `plan` did; `done` are the hosts that it has changed.
+def way_back(
+    plan: Plan | None,
+    hosts: Mapping[str, Host],
+    names: Collection[str],
+    done: Collection[str],
+    seen: Seen = NOTHING_SEEN,
+) -> WayBack:
+    """Order the hosts `names` for a rollback; `hosts` are those of the inventory.
 
-    The waves of the plan go backwards, so that primaries go before their replicas; hosts that the plan does not know
-    come first, one at a time. A host is refused when it would become older than a primary that is not taken back with
-    it, or when it could not join its Galera cluster again. A host whose change did not come to its end is never
-    refused: it has to go back to be whole.
+    `plan` is that of the run that is taken back where this controller has it, and `done` the hosts that it has changed;
+    both stand in for hosts of which nothing was `seen`. What was changed by the last run goes back first; within a run
+    the waves of the plan go backwards, and hosts that it does not know one at a time, in the inventory's order turned
+    round; a primary goes before its replicas in any case. A host is refused when it would become older than a primary
+    that is not taken back with it, or when it could not join its Galera cluster again. A host whose change did not come
+    to its end is never refused: it has to go back to be whole.
     """
-    graph = _as_changed(plan, done)
-    targets = {name: version for name in names if name in done and (version := _version(plan, name, "running"))}
+    graph = _graph(plan, hosts, done, seen)
+    planned = {name: _version(plan, name, "running") if plan and name in done else None for name in names}
+    goals = {name: seen.records.get(name, Recorded(back_to=release)).back_to for name, release in planned.items()}
+    targets = {name: release for name, release in goals.items() if release}
     refused = _refused(graph, targets)
-    strangers = tuple((name,) for name in names if not any(name in wave for wave in plan.waves))
-    kept = (tuple(host for host in wave if host in names and host not in refused) for wave in backwards(plan.waves))
-    after = {name: frozenset(one for one in names if name in plan.primaries.get(one, ())) for name in names}
-    return WayBack((*strangers, *(wave for wave in kept if wave)), refused, after, planned_hooks(plan))
+    primaries = _primaries(plan, graph, names)
+    return WayBack(
+        tuple(_without(refused, _primaries_first(_last_first(plan, names, seen), primaries))),
+        refused,
+        primaries,
+        planned_hooks(plan) if plan else {},
+        {name: frozenset(cluster.nodes) - {name} for cluster in graph.clusters for name in cluster.nodes},
+        tuple(_unjudged(graph, targets)),
+    )
+
+
+def _last_first(plan: Plan | None, names: Collection[str], seen: Seen) -> Waves:
+    """Return the waves of the last run first, those of hosts without a record at the end."""
+    planned = plan.waves if plan else ()
+    strangers = ((name,) for name in reversed(list(names)) if not any(name in wave for wave in planned))
+    waves = (*strangers, *backwards(planned))
+    by = {name: seen.records.get(name, Recorded()).run_id for name in names}
+    runs = sorted(set(by.values()), reverse=True)
+    return tuple(tuple(name for name in wave if by.get(name) == run) for run in runs for wave in waves)
+
+
+def _without(refused: Collection[str], waves: Waves) -> Iterator[tuple[str, ...]]:
+    for wave in waves:
+        if left := tuple(host for host in wave if host not in refused):
+            yield left
+
+
+def _primaries_first(waves: Waves, primaries: Mapping[str, frozenset[str]]) -> Waves:
+    """Take hosts out of waves that stand before a primary of theirs, and let them follow it."""
+    todo = [wave for wave in waves if wave]
+    waiting = {name for wave in todo for name in wave}
+    ordered = []
+
+    def free(wave: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in wave if not primaries.get(name, frozenset()) & waiting - {name})
+
+    while todo:
+        index, now = next(((index, now) for index, wave in enumerate(todo) if (now := free(wave))), (0, todo[0]))
+        rest = tuple(name for name in todo[index] if name not in now)
+        todo[index : index + 1] = [rest] if rest else []
+        waiting -= set(now)
+        ordered.append(now)
+    return tuple(ordered)
+
+
+def _primaries(plan: Plan | None, graph: Topology, names: Collection[str]) -> dict[str, frozenset[str]]:
+    """Map each of `names` to those among them that must go back before it; by the plan where its place is not known."""
+    order = constraints(graph).after
+    found = {}
+    for name in names:
+        told = plan.after if plan and graph.members[name].unknown else order
+        found[name] = frozenset(primary for primary in names if name in told.get(primary, ()))
+    return {name: those for name, those in found.items() if those}
+
+
+def _unjudged(graph: Topology, targets: Mapping[str, Upstream]) -> Iterator[str]:
+    """Name the primaries of hosts that go back whose own version is not known."""
+    for link in (link for name in targets for link in graph.links_of(name)):
+        primary = graph.members[link.primary] if link.primary else None
+        if primary is None or primary.version is None:
+            release = ".".join(map(str, targets[link.replica]))
+            told = f"{link.replica} goes back to {release}, and the release of its primary {link.source} is not known"
+            yield f"{told}: it must not be newer"
 
 
 def planned_hooks(plan: Plan) -> dict[str, HookSet]:
@@ -75,12 +164,19 @@ def _refused(graph: Topology, targets: Mapping[str, Upstream]) -> dict[str, str]
         refused |= {name: f"{one.code}: {one.message}" for name, one in fresh.items()}
 
 
-def _as_changed(plan: Plan, done: Collection[str]) -> Topology:
-    """Return the topology as it was planned, with the hosts of `done` at the versions that the plan took them to."""
-    return topology([_member(plan, name, name in done) for name in plan.inventory])
+def _graph(plan: Plan | None, hosts: Mapping[str, Host], done: Collection[str], seen: Seen) -> Topology:
+    """Return the topology of what was seen; a host of which nothing was stands in it as its plan left it."""
+    planned = {name: _planned_member(plan, name, name in done) for name in plan.inventory} if plan else {}
+    looked = {name: member(host, seen.facts.get(name)) for name, host in hosts.items()}
+    stands_in = {name: one for name, one in planned.items() if name not in looked or not _placed(looked[name])}
+    return topology(list({**looked, **stands_in}.values()))
 
 
-def _member(plan: Plan, name: str, changed: bool) -> Member:
+def _placed(one: Member) -> bool:
+    return not one.unknown and not one.down
+
+
+def _planned_member(plan: Plan, name: str, changed: bool) -> Member:
     host = Host(name, Connection(address=str(plan.inventory[name].get("address", ""))))
     found = member(host, _facts(plan, name))
     target = _version(plan, name, "target") if changed else None

@@ -16,7 +16,7 @@ from rollout.report.timeline import WIDTH, clock, timeline
 
 _TONES = {"pass": "good", "done": "good", "fail": "bad", "failed": "bad", "warn": "notice", "started": "notice"}
 _COLOURS = {
-    **dict.fromkeys(("lock", "probe", "preflight", "variables", "baseline", "peers"), "look"),
+    **dict.fromkeys(("lock", "probe", "preflight", "variables", "baseline", "peers", "replicas"), "look"),
     **dict.fromkeys(("backup", "restore", "way_back"), "save"),
     **dict.fromkeys(("change", "shorter_stop"), "change"),
     **dict.fromkeys(("proof", "soak"), "prove"),

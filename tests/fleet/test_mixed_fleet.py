@@ -1,4 +1,4 @@
-"""A fleet of all kinds is changed while it is written to: the order, the lag, the cluster's size, and every row."""
+"""A fleet of all kinds is changed and taken back while it is written to: order, lag, the cluster's size, every row."""
 
 import threading
 import time
@@ -13,12 +13,13 @@ from conftest import bring_up
 from product import Product
 
 from rollout.engine.run_folder import RunFolder
-from rollout.journal import Event, read
+from rollout.journal import read
 from rollout.lab.fleet import Fleet
 
 pytestmark = [pytest.mark.fleet, pytest.mark.matrix]
 ALONE, TREE, CLUSTER = ("db1", "db2"), ("db3", "db4", "db5", "db6"), ("db7", "db8", "db9")
 REPLICAS = TREE[1:]
+BEFORE = (("db6", "db4"), ("db4", "db3"), ("db5", "db3"))
 PLAYBOOK = "name: all kinds at once\nchanges: [packages, allocator]\ncanary: 1\nserial: ['100%']\nat_once: wave\n"
 WRITTEN = "rollout_demo_writer.written"
 LAST_WORDS = "systemctl status --no-pager mariadb | head -12; journalctl -u mariadb -o short --no-pager | tail -40"
@@ -77,8 +78,8 @@ class Watched:
         return self.fleet.shell(name, f"{CLIENT} '{insert}'")
 
 
-def test_a_mixed_fleet_is_changed_while_it_is_written_to(mixed: Fleet, tmp_path: Path) -> None:
-    """Replicas go before their primary, nodes one at a time while the others are Synced, and no row is lost."""
+def test_a_mixed_fleet_is_changed_and_taken_back_while_it_is_written_to(mixed: Fleet, tmp_path: Path) -> None:
+    """Replicas go before their primary and come back after it, nodes one at a time, and no row is lost."""
     table = "CREATE TABLE mixed.rows (number BIGINT AUTO_INCREMENT PRIMARY KEY)"
     assert mixed.shell("db7", f"{CLIENT} 'CREATE SCHEMA mixed; {table}'").returncode == 0
     mixed.publish()
@@ -92,45 +93,38 @@ def test_a_mixed_fleet_is_changed_while_it_is_written_to(mixed: Fleet, tmp_path:
         thread.start()
     try:
         applied = product.run("apply", "--yes", "--json", expect=None)
+        back = product.run("rollback", "--yes", "--json", expect=None)
     finally:
         watched.over.set()
         for thread in threads:
             thread.join()
-    document = applied.json
-    rows = {row["name"]: row for row in document["hosts"]}
-    failed = [name for name, row in rows.items() if row["status"] == "failed"]
-    words = {name: mixed.shell(name, LAST_WORDS).stdout.decode() for name in failed}
-    assert {name: row["status"] for name, row in rows.items()} == dict.fromkeys(rows, "changed"), (applied.err, words)
-    assert applied.code == 0
-    spans = _spans(RunFolder(tmp_path / "state" / "runs" / document["run_id"]))
-    _say(watched, spans, rows)
-    _held_the_order(spans)
+    for ran, phase, wanted in ((applied, "change", "changed"), (back, "take_back", "rolled_back")):
+        document = ran.json
+        rows = {row["name"]: row for row in document["hosts"]}
+        failed = [name for name, row in rows.items() if row["status"] == "failed"]
+        words = {name: mixed.shell(name, LAST_WORDS).stdout.decode() for name in failed}
+        assert {name: row["status"] for name, row in rows.items()} == dict.fromkeys(rows, wanted), (ran.err, words)
+        assert ran.code == 0
+        spans = _spans(RunFolder(tmp_path / "state" / "runs" / document["run_id"]), phase)
+        _say(spans, wanted, rows)
+        _held_the_order(spans, BEFORE if phase == "change" else tuple((after, first) for first, after in BEFORE))
+    _say_what_was_seen(watched)
     assert min(int(size) for _, _, size in watched.sizes if size.isdigit()) >= 2
     assert [name for name in REPLICAS if _last(watched.lags, name) in ("NULL", "down")] == []
     _lost_nothing(mixed, watched)
 
 
-def _spans(folder: RunFolder) -> dict[str, tuple[float, float]]:
-    """Return for each host when its change began and when it was over, in seconds since the epoch."""
+def _spans(folder: RunFolder, phase: str) -> dict[str, tuple[float, float]]:
+    """Return for each host when its change (or its way back) began and was over, in seconds since the epoch."""
     events = read(folder.journal_path)
-    return {
-        event.host: (_at(events, event.host, "phase_started"), _at(events, event.host, "finished"))
-        for event in events
-        if event.event == "phase_started" and event.data.get("phase") == "change"
-    }
+    began = {one.host: one.time for one in events if one.event == "phase_started" and one.data.get("phase") == phase}
+    ended = {one.host: one.time for one in events if one.event == "finished"}
+    return {host: (moment, ended[host]) for host, moment in began.items()}
 
 
-def _at(events: tuple[Event, ...], host: str, kind: str) -> float:
-    found = [
-        one.time
-        for one in events
-        if one.host == host and one.event == kind and (kind == "finished" or one.data.get("phase") == "change")
-    ]
-    return found[0]
-
-
-def _held_the_order(spans: dict[str, tuple[float, float]]) -> None:
-    for before, after in (("db6", "db4"), ("db4", "db3"), ("db5", "db3")):
+def _held_the_order(spans: dict[str, tuple[float, float]], order: tuple[tuple[str, str], ...]) -> None:
+    assert len(spans) == len((*ALONE, *TREE, *CLUSTER))
+    for before, after in order:
         assert spans[before][1] <= spans[after][0], f"{after} began before {before} was over"
     for group in (CLUSTER, ("db4", "db5")):
         turns = sorted(spans[name] for name in group)
@@ -165,12 +159,15 @@ def _lost_nothing(mixed: Fleet, watched: Watched) -> None:
     print(f"cluster: {len(watched.written)} rows acknowledged by a load that changes nodes, missing: none")
 
 
-def _say(watched: Watched, spans: dict[str, tuple[float, float]], rows: dict[str, dict[str, object]]) -> None:
-    """Print the figures of the run; `pytest -s` shows them."""
+def _say(spans: dict[str, tuple[float, float]], what: str, rows: dict[str, dict[str, object]]) -> None:
+    """Print the figures of a run; `pytest -s` shows them."""
     first = min(began for began, _ in spans.values())
     for name, (began, ended) in sorted(spans.items(), key=lambda item: item[1]):
         gap = rows[name]["downtime_seconds"]
-        print(f"{name}: changed from {began - first:.0f} to {ended - first:.0f} s, {gap} s without an answer")
+        print(f"{name}: {what} from {began - first:.0f} to {ended - first:.0f} s, {gap} s without an answer")
+
+
+def _say_what_was_seen(watched: Watched) -> None:
     for name in REPLICAS:
         lags = [int(said) for _, host, said in watched.lags if host == name and said.isdigit()]
         print(f"{name}: lag at most {max(lags)} s, at the end {_last(watched.lags, name)} s, {len(lags)} looks")
