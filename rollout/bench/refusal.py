@@ -7,6 +7,7 @@ from rollout.errors import UsageProblem
 from rollout.facts.model import Replication
 from rollout.facts.unknown import Unknown, known_or
 from rollout.prediction.memory import known_reason
+from rollout.remote.recorded import refuse_recorded
 from rollout.settings import Host
 
 BUSY_QUESTIONS_PER_SECOND = 20.0
@@ -17,8 +18,7 @@ def check_marked(host: Host, *, restart: bool) -> None:
 
     Raises `UsageProblem`.
     """
-    if host.connection.kind == "recorded":
-        raise UsageProblem(f"recorded hosts can only be looked at: {host.name}")
+    refuse_recorded([host])
     if not host.settings.bench:
         hint = "A host for measurements says `rollout_bench: true` in the inventory. Never one that serves."
         raise UsageProblem(f"{host.name} is not marked as a host for measurements", hint=hint)

@@ -30,6 +30,7 @@ from rollout.errors import StalePlan, UsageProblem
 from rollout.plan.build import resolved
 from rollout.plan.model import Plan, load_plan
 from rollout.plan.playbook import load_playbook
+from rollout.remote.recorded import refuse_recorded
 from rollout.settings import Host
 
 EXAMPLE = """\b
@@ -134,9 +135,7 @@ def _hosts_of(plan: Plan, fleet: FleetOptions) -> dict[str, Host]:
     if changed:
         hint = "Make a fresh plan with: rollout plan"
         raise StalePlan(f"the inventory says something else now than in the plan: {', '.join(changed)}", hint=hint)
-    recorded = [name for name, host in named.items() if host.connection.kind == "recorded"]
-    if recorded:
-        raise UsageProblem(f"recorded hosts can only be looked at: {', '.join(recorded)}")
+    refuse_recorded(named.values())
     return named
 
 

@@ -31,6 +31,7 @@ from rollout.errors import ConfigProblem, StalePlan, UsageProblem
 from rollout.plan.model import Plan
 from rollout.plan.playbook import load_playbook
 from rollout.plan.way_back import way_back
+from rollout.remote.recorded import refuse_recorded
 from rollout.settings import Host
 
 EXAMPLE = """\b
@@ -73,6 +74,7 @@ def command(
     source = fleet if fleet.given or last is None else replace(fleet, sources=last.plan().inventory_sources)
     plan = _plan_of(last)
     hosts = {host.name: host for host in _hosts(source, plan)}
+    refuse_recorded(hosts.values())
     everyone = {**_neighbourhood(source), **hosts}
     seen = look_back(list(hosts.values()), everyone, run_id)
     back = way_back(plan, everyone, hosts, done_by_plan(state, plan.plan_id) if plan else (), seen)

@@ -13,6 +13,7 @@ from rollout.errors import (
     StalePlan,
     StoppedByPolicy,
     Unreachable,
+    UsageProblem,
 )
 from rollout.journal import Status
 
@@ -22,6 +23,7 @@ GRAVITY = (
     Locked.exit_code,
     StoppedByPolicy.exit_code,
     StalePlan.exit_code,
+    UsageProblem.exit_code,
     HostProblem.exit_code,
     0,
 )
@@ -65,6 +67,5 @@ def of_error(error: RolloutError, *, change_began: bool) -> Outcome:
 
 
 def gravest(codes: Iterable[int]) -> int:
-    """Return the exit code of a run from those of its hosts."""
-    found = set(codes)
-    return next((code for code in GRAVITY if code in found), 0)
+    """Return the exit code of a run from those of its hosts; that of no host is 0."""
+    return min(codes, key=GRAVITY.index, default=0)

@@ -5,6 +5,7 @@ looked at more than once, `probe-2.out`, `probe-3.out`, each with its own entry 
 """
 
 import hashlib
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rollout.errors import ConfigProblem, Mistake, UsageProblem
 from rollout.remote.transport import Result
+from rollout.settings import Host
 
 PROBE_MARKER = "# rollout probe"  # the first line of the one script that a recorded host answers
 
@@ -37,6 +39,13 @@ class FurtherProbe(BaseModel):
     taken_at: datetime
     size_bytes: int = Field(alias="bytes", ge=0)
     sha256: str
+
+
+def refuse_recorded(hosts: Iterable[Host]) -> None:
+    """Raise `UsageProblem` where one of `hosts` is a recording: it cannot be changed or measured."""
+    recorded = [host.name for host in hosts if host.connection.kind == "recorded"]
+    if recorded:
+        raise UsageProblem(f"recorded hosts can only be looked at: {', '.join(recorded)}")
 
 
 class RecordedTransport:

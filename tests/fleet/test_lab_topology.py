@@ -1,6 +1,7 @@
 """Fleets that hang together, and the stand-in of a release."""
 
 import pytest
+from by_hand import installed
 
 from rollout.lab.base import upstream
 from rollout.lab.rehearsal import Rehearsal
@@ -57,10 +58,6 @@ def test_a_stand_in_says_its_number_and_is_gone_on_the_way_back(trixie: Rehearsa
     host, record = trixie.dirty("db1").name, trixie.lab.base.record
     say = "mariadb -NBe 'SELECT VERSION()'"
     trixie.publish()
-    trixie.text(host, "apt-get update -qq")
-    names = trixie.text(host, "dpkg-query -W -f '${source:Package} ${Package}\\n' | awk '$1 == \"mariadb\" {print $2}'")
     for version in (record.new, record.old):
-        packages = " ".join(f"{name}={version}" for name in names.split())
-        install = "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --allow-downgrades"
-        trixie.text(host, f"{install} {packages} >/dev/null 2>&1")
+        installed(trixie, host, version)
         assert trixie.text(host, say).startswith(f"{upstream(version)}-MariaDB")

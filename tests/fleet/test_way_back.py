@@ -6,6 +6,7 @@ Seconds: about 200 on two idle cores.
 from pathlib import Path
 
 import pytest
+from by_hand import INSTALLED, installed
 from product import Product
 
 from rollout.engine.run_folder import RunFolder
@@ -14,7 +15,6 @@ from rollout.lab.rehearsal import Rehearsal
 
 pytestmark = pytest.mark.fleet
 
-INSTALLED = "dpkg-query -W -f '${Version}' mariadb-server"
 STARTED = "systemctl show mariadb -p InvocationID --value"
 BEHIND = "mariadb -e 'SHOW SLAVE STATUS\\G' | sed -n 's/.*Slave_SQL_Running: //p'"
 SIZE = "mariadb -NBe \"SHOW STATUS LIKE 'wsrep_cluster_size'\" | cut -f2"
@@ -65,15 +65,15 @@ def test_a_replica_that_was_taken_back_since_the_plan(replication: Rehearsal, tm
     for name in ("db2", "db4"):
         replication.dirty(name)
     replication.publish()
-    other, record = Product(replication.inventory, tmp_path / "one"), replication.lab.base.record
-    changed(other, "db4")
-    product = Product(replication.inventory, tmp_path / "two")
-    product.plan("--playbook", "lru-fix", expect=None)
-    assert other.run("rollback", "--host", "db4", "--json").json["hosts"][0]["status"] == "rolled_back"
+    record = replication.lab.base.record
+    installed(replication, "db4", record.new)
+    product = Product(replication.inventory, tmp_path / "state")
+    planned = product.plan("--playbook", "lru-fix", "--json", expect=None).json["hosts"]
+    assert {row["name"]: row["status"] for row in planned}["db4"] == "ok"
+    installed(replication, "db4", record.old)
     started = replication.text("db2", STARTED)
-    row = product.run("apply", "--host", "db2", "--yes", "--json", "--skip-backup", "a rehearsal", expect=4).json[
-        "hosts"
-    ][0]
+    words = ("apply", "--host", "db2", "--yes", "--json", "--skip-backup", "a rehearsal")
+    row = product.run(*words, expect=4).json["hosts"][0]
     assert row["status"] == "failed"
     assert "and its replica db4 runs 10." in row["error"], row
     assert (replication.text("db2", INSTALLED), replication.text("db2", STARTED)) == (record.old, started)

@@ -1,8 +1,11 @@
 """What an error of one host comes to: once its change has begun, only what is known is called failed."""
 
+from collections.abc import Iterator
+
 import pytest
 
-from rollout.engine.outcome import of_error
+from rollout import errors
+from rollout.engine.outcome import gravest, of_error
 from rollout.errors import CommandFailed, Locked, PrivilegeRefused, RolloutError, StalePlan, Unreachable, WrongState
 
 
@@ -22,3 +25,21 @@ def test_the_word_for_an_error(error: RolloutError, before: str, after: str) -> 
     assert of_error(error, change_began=False).status == before
     assert of_error(error, change_began=True).status == after
     assert of_error(error, change_began=True).exit_code == error.exit_code
+
+
+def kinds(above: type[RolloutError] = RolloutError) -> Iterator[type[RolloutError]]:
+    """Name every error of the program."""
+    yield above
+    for below in above.__subclasses__():
+        yield from kinds(below)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in kinds() if kind.__module__ == errors.__name__])
+def test_no_error_of_one_host_lets_a_run_end_well(kind: type[RolloutError]) -> None:
+    """Whichever it is, also beside hosts that are well."""
+    assert gravest([0, kind.exit_code, 0]) == kind.exit_code > 0
+
+
+def test_the_gravest_is_told() -> None:
+    """An incomplete rollback before all, a fault of the host last."""
+    assert [gravest(codes) for codes in ((1, 5, 6), (1, 2), (0, 0), ())] == [5, 2, 0, 0]

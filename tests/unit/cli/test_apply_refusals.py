@@ -1,4 +1,4 @@
-"""What `apply` refuses before it touches anything, as printed and with its exit code."""
+"""What `apply` and `rollback` refuse before they touch anything, as printed and with their exit code."""
 
 import json
 import subprocess
@@ -101,6 +101,8 @@ def test_recorded_hosts_can_only_be_looked_at(planned: Path) -> None:
     code, said = rollout(planned, "apply", "--yes", "--host", "db1")
     assert code == 2
     assert "recorded hosts can only be looked at: db1" in said
+    code, said = rollout(planned, "rollback", str(EXAMPLE), "--host", "db2")
+    assert (code, "recorded hosts can only be looked at: db2" in said) == (2, True)
 
 
 def test_no_terminal_and_no_yes(tmp_path: Path) -> None:
