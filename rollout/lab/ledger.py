@@ -59,10 +59,19 @@ def claim(place: Place, hosts: int) -> int:
 
 
 def subnet_of(place: Place) -> int | None:
-    """Return the subnet of a fleet that is up with this state directory, None when there is none."""
+    """Return the subnet of the fleet that is up under this name, None when there is none.
+
+    Raises `UsageProblem` when it belongs to another state directory, unless that has lost the fleet: then it is
+    anybody's to take down.
+    """
     with _open() as ledger:
         known = ledger.fleets.get(place.name)
-        return known.subnet if known and known.state == place.state.absolute() else None
+    if known is None:
+        return None
+    if known.state != place.state.absolute() and Place(known.state, place.name).folder.is_dir():
+        message = f"the fleet {place.name} belongs to another state directory, {known.state}"
+        raise UsageProblem(message, hint=f"take it down with --state-dir {known.state}")
+    return known.subnet
 
 
 def release(place: Place) -> None:

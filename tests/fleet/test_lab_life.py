@@ -112,11 +112,16 @@ def test_down_works_when_the_state_is_gone(place: Place) -> None:
 
 
 def test_a_name_belongs_to_one_state_directory(place: Place, tmp_path: Path) -> None:
-    """A second fleet of the same name from another state directory is refused; the first is not touched."""
-    fleet = up(place, hosts=1, writer=False)
+    """From another one it is neither brought up nor taken down; with its own gone it is anybody's to take down."""
+    fleet, other = up(place, hosts=1, writer=False), Place(tmp_path / "other", place.name)
     with pytest.raises(UsageProblem, match="is up already, with its state in"):
-        up(Place(tmp_path / "other", place.name), hosts=1)
+        up(other, hosts=1)
+    with pytest.raises(UsageProblem, match="belongs to another state directory"):
+        down(other)
     assert fleet.machines[0].leader() is not None
+    shutil.rmtree(place.folder)
+    assert down(other)
+    assert traces(place, fleet.record.subnet) == []
 
 
 def test_another_kind_of_fleet_under_the_same_name_is_refused(place: Place) -> None:

@@ -67,4 +67,13 @@ def test_a_name_from_another_state_directory_is_refused(limit: Path, tmp_path: P
     ledger.claim(Place(tmp_path / "one", "lab"), 1)
     with pytest.raises(UsageProblem, match="a fleet named lab is up already"):
         ledger.claim(Place(tmp_path / "two", "lab"), 1)
-    assert ledger.subnet_of(Place(tmp_path / "two", "lab")) is None
+    Place(tmp_path / "one", "lab").folder.mkdir(parents=True)
+    with pytest.raises(UsageProblem, match=f"belongs to another state directory, {tmp_path}/one") as told:
+        ledger.subnet_of(Place(tmp_path / "two", "lab"))
+    assert told.value.hint == f"take it down with --state-dir {tmp_path}/one"
+
+
+def test_a_fleet_whose_state_is_gone_is_anybodys_to_take_down(limit: Path, tmp_path: Path) -> None:
+    """Who removed a working directory finds no other way to the hosts that still run."""
+    ledger.claim(Place(tmp_path / "one", "lab"), 1)
+    assert ledger.subnet_of(Place(tmp_path / "two", "lab")) == preferred_subnet("lab") + 2
