@@ -79,7 +79,7 @@ NOTES: dict[str, str] = {
     "already_jemalloc": "The server runs with jemalloc already.",
     "arenas_small": "glibc's heap and arenas hold so little that giving all of it back would not be noticed.",
     "arenas_large": "glibc's heap and arenas hold much memory; what of it is free, jemalloc gives back to the kernel.",
-    "pool_dominates": "Nearly all of the server's memory is the buffer pool, which no allocator can shrink.",
+    "pool_dominates": "Most of the server's memory is the buffer pool, which no allocator shrinks; the heap is small.",
     "memory_unknown": "What the allocator holds could not be read (it stands in /proc/PID/smaps, read as root).",
     "few_connections": "Few connections were ever open at once: glibc's arenas grow with the threads that allocate.",
     "tmp_on_disk": (

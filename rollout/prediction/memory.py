@@ -90,7 +90,7 @@ def _against(held: int, whole: int, facts: Facts, settings: Settings) -> Iterato
         yield Note("few_connections", f"at most {connections} connections were ever open at once")
     pool = known_or(facts.pool.size_bytes, 0)
     if whole - held >= _DOMINATED * whole and pool >= whole / 2:
-        yield Note("pool_dominates", f"the buffer pool of {shown_bytes(pool)} is nearly all of the server's memory")
+        yield Note("pool_dominates", f"most of the server's memory is the buffer pool of {shown_bytes(pool)}")
     if held >= _NOTICEABLE_BYTES and (_disk_share(facts) or 0.0) > _MOSTLY_IN_MEMORY:
         yield Note("tmp_on_disk", "most tmp tables go to disk: what they leave in memory no allocator gives back")
     if _thp_always(facts):

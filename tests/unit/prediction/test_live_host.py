@@ -34,7 +34,13 @@ CASES: list[tuple[hosts.Pair, FixStatus, Verdict, str, str]] = [
     ),
     (hosts.disk_bound_writer(), "available", "cannot_tell", "writes", "60% of the statements write"),
     (hosts.disk_bound_writer(), "available", "cannot_tell", "io_bound", "the host is I/O-bound"),
-    (hosts.pool_is_all(), "no_fix_in_series", "no_gain_expected", "pool_dominates", "96 GiB is nearly all"),
+    (
+        hosts.pool_is_all(),
+        "no_fix_in_series",
+        "no_gain_expected",
+        "pool_dominates",
+        "most of the server's memory is the buffer pool of 96 GiB",
+    ),
     (hosts.has_jemalloc(), "no_fix_in_series", "no_gain_expected", "already_jemalloc", "with jemalloc 5.3.0 already"),
     (
         hosts.old_clock_at_zero(),
