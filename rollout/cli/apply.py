@@ -116,8 +116,10 @@ def _under(plan: Plan, asked: dict[str, bool]) -> Plan:
 
 
 def _everyone(plan: Plan, fleet: FleetOptions, hosts: dict[str, Host]) -> dict[str, Host]:
-    """Return all hosts of the plan where a cluster reaches beyond the chosen ones: its other nodes are asked, too."""
-    if all(hosts.keys() >= set(group) for group in plan.one_at_a_time if hosts.keys() & set(group)):
+    """Return all hosts of the plan where a cluster or replicas reach beyond the chosen ones: these are asked, too."""
+    clusters = (set(group) for group in plan.one_at_a_time if hosts.keys() & set(group))
+    replicas = (set(plan.after.get(name, ())) for name in hosts)
+    if all(hosts.keys() >= group for group in (*clusters, *replicas)):
         return hosts
     return _hosts_of(plan, replace(fleet, limit="", names=()))
 
@@ -128,7 +130,8 @@ def _hosts_of(plan: Plan, fleet: FleetOptions) -> dict[str, Host]:
     hosts = {host.name: host for host in plan.over(select_hosts(source, load_playbook(Path(plan.playbook.source))))}
     named = {name: host for name, host in hosts.items() if name in plan.inventory}
     strangers = sorted(hosts.keys() - named.keys())
-    if strangers and (fleet.given or fleet.names):
+    asked = fleet.names or fleet.limit
+    if strangers and (asked or (fleet.given and named.keys() != plan.inventory.keys())):
         hint = "Make a fresh plan with: rollout plan"
         raise StalePlan(f"the plan was made for another inventory: it has no host {', '.join(strangers)}", hint=hint)
     changed = [name for name, host in named.items() if resolved(host) != plan.inventory[name]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from rollout.cli.options import Command, decorated, hooks_option, lock_option
+from rollout.cli.options import Command, decorated, hooks_option, lock_option, patience_option
 from rollout.engine.loop import identified
 from rollout.engine.steps import Options
 
@@ -17,14 +17,7 @@ _RUN = (
     hooks_option,
     click.option("--accept-no-rollback", is_flag=True, help="Go ahead where the way back cannot be prepared."),
     lock_option,
-    click.option(
-        "--patience",
-        "patience_seconds",
-        type=click.FloatRange(min=0),
-        default=300.0,
-        show_default=True,
-        help="Seconds that a host may be out of reach while its change runs on, before it is called unknown.",
-    ),
+    patience_option,
 )
 _POLICY = (
     click.option("--skip-blocked", is_flag=True, help="Pass over blocked hosts instead of stopping at them."),

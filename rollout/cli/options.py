@@ -138,6 +138,14 @@ hooks_option = click.option(
 lock_option = click.option(
     "--take-over-lock", default="", metavar="RUN", help="Take the lock over from a run that is dead."
 )
+patience_option = click.option(
+    "--patience",
+    "patience_seconds",
+    type=click.FloatRange(min=0),
+    default=300.0,
+    show_default=True,
+    help="Seconds that a host may be out of reach before it is given up; what runs there goes on by itself.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout, nothing else.")
 
 

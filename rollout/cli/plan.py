@@ -70,6 +70,9 @@ def command(
     plan, composed = _plan(
         fleet, chosen, hosts, forks, sample_seconds, refresh=not no_refresh, replace=replace_allocator
     )
+    if no_refresh and any(host.connection.kind != "recorded" for host in hosts):
+        told = "apply fetches them, and a host whose repository offers something else then is stale"
+        click.echo(f"rollout: package lists are those that the hosts have already (--no-refresh): {told}", err=True)
     path = out or state / "plan.json"
     dump_synced(path, plan.to_json())
     if as_json:

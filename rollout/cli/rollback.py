@@ -15,6 +15,7 @@ from rollout.cli.options import (
     hooks_option,
     json_option,
     lock_option,
+    patience_option,
     progress_option,
     select_hosts,
     select_hosts_of,
@@ -31,6 +32,7 @@ from rollout.errors import ConfigProblem, StalePlan, UsageProblem
 from rollout.plan.model import Plan
 from rollout.plan.playbook import load_playbook
 from rollout.plan.way_back import way_back
+from rollout.printable import printable
 from rollout.remote.recorded import refuse_recorded
 from rollout.settings import Host
 
@@ -44,8 +46,14 @@ Example:
 @fleet_options
 @click.option("--run", "run_id", default="", metavar="ID", help="The run to take back, instead of the last one.")
 @click.option("--accept-drift", is_flag=True, help="Go over files that somebody changed since.")
+@click.option(
+    "--accept-unknown-primary",
+    is_flag=True,
+    help="Take a replica back although nobody knows what its primary runs, which must not be newer.",
+)
 @hooks_option
 @lock_option
+@patience_option
 @click.option("--yes", is_flag=True, help="Do not ask. It is asked only where no host is named.")
 @events_option
 @progress_option
@@ -56,8 +64,10 @@ def command(
     fleet: FleetOptions,
     run_id: str,
     accept_drift: bool,
+    accept_unknown_primary: bool,
     skip_hooks: str,
     take_over_lock: str,
+    patience_seconds: float,
     yes: bool,
     events: str | None,
     no_progress: bool,
@@ -77,12 +87,21 @@ def command(
     refuse_recorded(hosts.values())
     everyone = {**_neighbourhood(source), **hosts}
     seen = look_back(list(hosts.values()), everyone, run_id)
-    back = way_back(plan, everyone, hosts, done_by_plan(state, plan.plan_id) if plan else (), seen)
-    for warning in back.warnings:
-        click.echo(f"rollout: {warning}", err=True)
+    for name in (name for name in seen.silent if name in hosts):
+        told = f"{seen.silent[name]} It is asked again for {patience_seconds:g} s at most (--patience)."
+        click.echo(f"rollout: {printable(told)}", err=True)
+    done = done_by_plan(state, plan.plan_id) if plan else ()
+    back = way_back(plan, everyone, hosts, done, seen, accept_unknown=accept_unknown_primary)
     _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))
     locks = (*dead_runs(state), *([take_over_lock] if take_over_lock else []))
-    options = identified(Options(accept_drift=accept_drift, skip_hooks=skip_hooks, take_over_locks=locks))
+    options = identified(
+        Options(
+            accept_drift=accept_drift,
+            skip_hooks=skip_hooks,
+            take_over_locks=locks,
+            patience_seconds=patience_seconds,
+        )
+    )
     folder = RunFolder(state / "runs" / new_run_id())
     with (
         Progress(quiet=no_progress or as_json, events=events) as progress,

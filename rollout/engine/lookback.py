@@ -12,7 +12,7 @@ from rollout.facts.model import Facts
 from rollout.plan.member import member
 from rollout.plan.way_back import Recorded, Seen
 from rollout.remote import open_transport
-from rollout.remote.pool import Done, run_on_all
+from rollout.remote.pool import Done, Failed, run_on_all
 from rollout.remote.probing import look_at
 from rollout.remote.transport import Transport
 from rollout.settings import Connection, Host
@@ -25,20 +25,17 @@ def look_back(hosts: Sequence[Host], everyone: Mapping[str, Host], record_id: st
     """Ask `hosts`, which are to be taken back, for their records and, where packages move, for their facts.
 
     So are the hosts of `everyone` (the inventory) that they replicate from or share a cluster with. A host that does
-    not answer is left out: its own rollback will tell why. Without a second host there is no order to keep, and
-    nothing is asked.
+    not answer is silent, with the reason.
     """
-    if len(everyone) <= 1:
-        return Seen()
-    looked = _each(hosts, lambda transport, host: _before(transport, host, record_id))
+    looked, silent = _each(hosts, lambda transport, host: _before(transport, host, record_id))
     moving = {name: facts for name, (_, facts) in looked.items() if facts}
     others = [host for host in _neighbours(moving.values(), everyone.values()) if host.name not in looked]
-    beside = _each(others, lambda transport, host: look_at(transport, host).facts)
-    return Seen({**moving, **beside}, {name: record for name, (record, _) in looked.items()})
+    beside, far = _each(others, lambda transport, host: look_at(transport, host).facts)
+    return Seen({**moving, **beside}, {name: record for name, (record, _) in looked.items()}, silent | far)
 
 
-def _each(hosts: Iterable[Host], ask: Callable[[Transport, Host], T]) -> dict[str, T]:
-    """Ask each host, and return the answers of those that gave one."""
+def _each(hosts: Iterable[Host], ask: Callable[[Transport, Host], T]) -> tuple[dict[str, T], dict[str, str]]:
+    """Ask each host; return the answers of those that gave one, and why the others did not."""
 
     def connected(host: Host) -> T:
         transport = open_transport(host)
@@ -48,7 +45,8 @@ def _each(hosts: Iterable[Host], ask: Callable[[Transport, Host], T]) -> dict[st
             transport.close()
 
     ended = run_on_all(hosts, connected, FORKS)
-    return {name: outcome.value for name, outcome in ended.items() if isinstance(outcome, Done)}
+    answers = {name: outcome.value for name, outcome in ended.items() if isinstance(outcome, Done)}
+    return answers, {name: outcome.error.message for name, outcome in ended.items() if isinstance(outcome, Failed)}
 
 
 def _before(transport: Transport, host: Host, record_id: str) -> tuple[Recorded, Facts | None]:

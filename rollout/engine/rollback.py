@@ -124,7 +124,7 @@ def _rolled_back(run: HostRun) -> Outcome:
     chosen = choose(left, run.record_id)
     theirs = {entry.record.run_id for entry in left.of_others()}
     if isinstance(chosen, str) and left.lock_run in ("", *theirs):
-        return Outcome("failed", chosen, exit_code=1) if run.record_id else Outcome("ok", chosen)
+        return Outcome("ok", chosen) if _settled(left, run.record_id) else Outcome("failed", chosen, exit_code=1)
     with run.phase("lock"):
         lock.take(run)
     try:
@@ -165,8 +165,16 @@ def choose(left: Left, wanted: str) -> Found | str:
     if open_ones:
         return open_ones[-1]
     if any(entry.state == "undone" for entry in found):
-        return "nothing to take back: it was taken back already"
+        later = [entry.record.run_id for entry in left.of_this_server() if entry.state in ("begun", "done")]
+        beside = f"; what holds now is of run {later[-1]}" if later else ""
+        return f"nothing to take back: it was taken back already{beside}"
     return "nothing to take back: no run has changed this host"
+
+
+def _settled(left: Left, wanted: str) -> bool:
+    """Whether nothing is left to take back of the run that was asked for; one that left no record here is not it."""
+    found = {entry.state for entry in left.of_this_server() if entry.record.run_id == wanted}
+    return not wanted or found == {"undone"}
 
 
 def _under_lock(run: HostRun, chosen: Found) -> Outcome:

@@ -1,5 +1,6 @@
 """A rehearsal fleet: bring it up, look at it, put its hosts back, publish a release, take it down."""
 
+import json
 import shutil
 import subprocess
 import time
@@ -278,6 +279,14 @@ def find(place: Place) -> Fleet:
     return Fleet(place, record, load(record.base))
 
 
+def _delete_links(bridge: str) -> None:
+    """Delete a bridge and the links to its hosts; they outlive a network namespace that is still held."""
+    listed = json.loads(run(["ip", "-json", "link"], doing="listing links"))
+    names = [entry["ifname"] for entry in listed]
+    for name in [name for name in names if name.startswith(f"{bridge}h")] + [bridge]:
+        succeeds(["ip", "link", "delete", name])
+
+
 def down(place: Place) -> bool:
     """End every process of the fleet and remove all that it made; says whether there was anything.
 
@@ -289,7 +298,7 @@ def down(place: Place) -> bool:
     found = place.folder.is_dir() or subnet is not None
     end_all(groups_of(place.name))
     if subnet is not None:
-        succeeds(["ip", "link", "delete", bridge_name(subnet)])
+        _delete_links(bridge_name(subnet))
     shutil.rmtree(place.folder, ignore_errors=True)
     for folder in (place.folder.parent, place.state):
         if folder.is_dir() and not any(folder.iterdir()):

@@ -144,7 +144,7 @@ def _doubtful_links(links: Iterable[Link], members: Sequence[Member]) -> Iterabl
         wanted = link.channel.source_server_id
         if link.primary is None:
             identity = f" (server id {wanted})" if wanted else ""
-            text = f"{link.replica} replicates from {link.source}{identity}, which is not in the inventory"
+            text = f"{link.replica} replicates from {link.source}{identity}, which is none of the hosts of this plan"
             yield Finding("primary_outside_inventory", "warning", (link.replica,), text)
         elif wanted and ids[link.primary] not in (None, wanted):
             address = f"{link.source}, the address of {link.primary}"

@@ -30,10 +30,14 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen right before hosts are taken back: facts of those that matter, records of those that gave them."""
+    """What was seen right before hosts are taken back: facts of those that matter, records of those that gave them.
+
+    `silent` has the hosts that were asked in vain, each with the reason.
+    """
 
     facts: Mapping[str, Facts] = field(default_factory=dict)
     records: Mapping[str, Recorded] = field(default_factory=dict)
+    silent: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class WayBack:
     """The waves in which hosts are taken back, and the hosts that are not, each with the reason.
 
     `after` maps a replica to its primaries: where one of those could not be taken back, the replica stays, too.
-    `peers` maps a node to the other nodes of its cluster. `warnings` are sentences about what could not be judged.
+    `peers` maps a node to the other nodes of its cluster.
     """
 
     waves: Waves
@@ -49,7 +53,6 @@ class WayBack:
     after: Mapping[str, frozenset[str]] = field(default_factory=dict)
     hooks: Mapping[str, HookSet] = field(default_factory=dict)
     peers: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
 
     def kept_waiting(self, wave: tuple[str, ...], statuses: Mapping[str, str]) -> dict[str, str]:
         """Return the hosts of a wave that must stay because of how others ended (`statuses`), each with the reason."""
@@ -67,6 +70,8 @@ def way_back(
     names: Collection[str],
     done: Collection[str],
     seen: Seen = NOTHING_SEEN,
+    *,
+    accept_unknown: bool = False,
 ) -> WayBack:
     """Order the hosts `names` for a rollback; `hosts` are those of the inventory.
 
@@ -74,14 +79,17 @@ def way_back(
     both stand in for hosts of which nothing was `seen`. What was changed by the last run goes back first; within a run
     the waves of the plan go backwards, and hosts that it does not know one at a time, in the inventory's order turned
     round; a primary goes before its replicas in any case. A host is refused when it would become older than a primary
-    that is not taken back with it, or when it could not join its Galera cluster again. A host whose change did not come
-    to its end is never refused: it has to go back to be whole.
+    that is not taken back with it, when what that runs is not known (unless `accept_unknown`), or when it could not
+    join its Galera cluster again. A host whose change did not come to its end is never refused: it has to go back to be
+    whole.
     """
     graph = _graph(plan, hosts, done, seen)
     planned = {name: _version(plan, name, "running") if plan and name in done else None for name in names}
     goals = {name: seen.records.get(name, Recorded(back_to=release)).back_to for name, release in planned.items()}
     targets = {name: release for name, release in goals.items() if release}
-    refused = _refused(graph, targets)
+    doubtful = {} if accept_unknown else dict(_doubtful(graph, targets, names, seen))
+    certain = {name: release for name, release in targets.items() if name not in doubtful}
+    refused = doubtful | _refused(graph, certain)
     primaries = _primaries(plan, graph, names)
     return WayBack(
         tuple(_without(refused, _primaries_first(_last_first(plan, names, seen), primaries))),
@@ -89,7 +97,6 @@ def way_back(
         primaries,
         planned_hooks(plan) if plan else {},
         {name: frozenset(cluster.nodes) - {name} for cluster in graph.clusters for name in cluster.nodes},
-        tuple(_unjudged(graph, targets)),
     )
 
 
@@ -137,14 +144,22 @@ def _primaries(plan: Plan | None, graph: Topology, names: Collection[str]) -> di
     return {name: those for name, those in found.items() if those}
 
 
-def _unjudged(graph: Topology, targets: Mapping[str, Upstream]) -> Iterator[str]:
-    """Name the primaries of hosts that go back whose own version is not known."""
-    for link in (link for name in targets for link in graph.links_of(name)):
+def _doubtful(
+    graph: Topology, targets: Mapping[str, Upstream], names: Collection[str], seen: Seen
+) -> Iterator[tuple[str, str]]:
+    """Name the hosts that go back below a primary of unknown release, each with the sentence that says so.
+
+    A primary that is itself to be taken back is none of these: where that fails, its replicas wait.
+    """
+    for link in (link for name in targets for link in graph.links_of(name) if link.primary not in names):
         primary = graph.members[link.primary] if link.primary else None
         if primary is None or primary.version is None:
             release = ".".join(map(str, targets[link.replica]))
-            told = f"{link.replica} goes back to {release}, and the release of its primary {link.source} is not known"
-            yield f"{told}: it must not be newer"
+            who = f"{primary.name} ({link.source})" if primary else f"{link.source}, which is not in the inventory,"
+            silent = seen.silent.get(primary.name, "") if primary else ""
+            why = f" ({silent})" if silent else ""
+            told = f"{link.replica} would run {release}, and what its primary {who} runs is not known{why}"
+            yield link.replica, f"primary_release_unknown: {told}: look there, or say --accept-unknown-primary"
 
 
 def planned_hooks(plan: Plan) -> dict[str, HookSet]:

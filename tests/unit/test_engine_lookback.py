@@ -99,6 +99,6 @@ def test_nobody_is_probed_where_no_release_changes(
     assert asked(monkeypatch, TREE, ("db2",), found) == ([], {"db2": record})
 
 
-def test_a_host_alone_in_its_inventory_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no order to keep."""
-    assert asked(monkeypatch, {"db1": TREE["db1"]}, ("db1",), left()) == ([], {})
+def test_a_host_alone_in_its_inventory_is_asked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its primary may be another inventory's."""
+    assert asked(monkeypatch, {"db2": TREE["db2"]}, ("db2",), left()) == (["db2"], {"db2": BACK})

@@ -43,3 +43,10 @@ def test_what_was_taken_back_already_is_not_taken_back_again() -> None:
     """The other server's open run does not stand in for it."""
     rows = (("1", S1, "undone"), ("2", S2, "done"))
     assert choose(left(S1, *rows), "") == "nothing to take back: it was taken back already"
+
+
+def test_the_run_that_holds_now_is_named() -> None:
+    """Who asks for an older run that was taken back learns of the newer one."""
+    rows = (("1", S1, "undone"), ("2", S1, "done"))
+    told = "nothing to take back: it was taken back already; what holds now is of run 2"
+    assert choose(left(S1, *rows), "1") == told

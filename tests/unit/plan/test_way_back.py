@@ -162,7 +162,7 @@ def test_a_primary_that_somebody_took_back_by_hand_holds_nobody() -> None:
     """The plan says 11.8.10 for it; it runs 11.8.9."""
     seen = at("11.8.9", "db1", 1) | NEW_REPLICA
     back = back_from(CHAIN, ("db2",), ALL, seen, db2=OLD)
-    assert (back.waves, back.refused, back.warnings) == ((("db2",),), {}, ())
+    assert (back.waves, back.refused) == ((("db2",),), {})
 
 
 def test_a_change_that_did_not_come_to_its_end_goes_back_below_any_primary() -> None:
@@ -171,13 +171,31 @@ def test_a_change_that_did_not_come_to_its_end_goes_back_below_any_primary() -> 
     assert back.waves == (("db2",),)
 
 
-@pytest.mark.parametrize("there", [{"db1": facts("db1", 9)}, {}])
-def test_a_primary_that_cannot_be_asked_is_named(there: dict[str, Facts]) -> None:
-    """Without a plan nobody knows its release, be it in the inventory or not: that is said, not passed over."""
+@pytest.mark.parametrize(
+    ("there", "who"),
+    [
+        ({"db1": facts("db1", 9)}, "db1 (10.0.0.1:3306)"),
+        ({}, "10.0.0.1:3306, which is not in the inventory,"),
+    ],
+)
+def test_a_replica_of_a_primary_that_cannot_be_asked_stays(there: dict[str, Facts], who: str) -> None:
+    """Nobody knows whether it would be older, be the primary in the inventory or not; a person may take it on them."""
     silent = {name: replace(one, server=replace(one.server, running=Unknown("no"))) for name, one in there.items()}
     back = back_from(None, ("db2",), (), NEW_REPLICA | silent, db2=OLD)
-    told = "db2 goes back to 11.8.9, and the release of its primary 10.0.0.1:3306 is not known: it must not be newer"
-    assert (back.waves, back.warnings) == ((("db2",),), (told,))
+    told = f"db2 would run 11.8.9, and what its primary {who} runs is not known"
+    assert (back.waves, told in back.refused["db2"]) == ((), True)
+    hosts = {name: Host(name, Connection(address=f"10.0.0.{name[-1]}")) for name in (*there, "db2")}
+    seen = Seen(NEW_REPLICA | silent, {"db2": OLD})
+    assert way_back(None, hosts, ("db2",), (), seen, accept_unknown=True).waves == (("db2",),)
+
+
+def test_a_replica_whose_silent_primary_is_to_go_back_too_waits_for_it() -> None:
+    """How that comes out decides."""
+    seen = Seen(NEW_REPLICA, {"db2": OLD}, {"db1": "no route to host"})
+    hosts = {name: Host(name, Connection(address=f"10.0.0.{name[-1]}")) for name in ("db1", "db2")}
+    back = way_back(None, hosts, ("db1", "db2"), (), seen)
+    assert (back.waves, back.refused) == ((("db1",), ("db2",)), {})
+    assert list(back.kept_waiting(("db2",), {"db1": "unreachable"})) == ["db2"]
 
 
 def test_what_was_changed_last_goes_back_first() -> None:
