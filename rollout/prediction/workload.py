@@ -2,12 +2,23 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from rollout.errors import ConfigProblem, Mistake
+from rollout.inventory.documents import compose, read_text
 from rollout.prediction.sizes import parsed_bytes
 
 PolicyName = Literal[
@@ -22,7 +33,9 @@ PolicyName = Literal[
 ]
 POLICIES: tuple[PolicyName, ...] = get_args(PolicyName)
 Size = Annotated[int, BeforeValidator(parsed_bytes), Field(ge=0)]
-Positive = Annotated[float, Field(gt=0)]
+# A tenth of a nanosecond to a quarter of an hour: what is outside is a slip, and arithmetic ends there.
+Microseconds = Annotated[float, Field(ge=1e-4, le=1e9)]
+PAGE_SIZES = (4096, 8192, 16384, 32768, 65536)
 
 
 class Zipf(BaseModel):
@@ -39,6 +52,28 @@ class Pareto(BaseModel):
     pareto: tuple[Annotated[float, Field(gt=0, lt=1)], Annotated[float, Field(gt=0, lt=1)]]
 
 
+def _kind_of_access(given: object) -> str | None:
+    if isinstance(given, dict):
+        return next((kind for kind in ("zipf", "pareto") if kind in given), None)
+    if isinstance(given, Zipf | Pareto):
+        return "zipf" if isinstance(given, Zipf) else "pareto"
+    return "uniform" if given == "uniform" else None
+
+
+Access = Annotated[
+    Annotated[Literal["uniform"], Tag("uniform")] | Annotated[Zipf, Tag("zipf")] | Annotated[Pareto, Tag("pareto")],
+    Discriminator(
+        _kind_of_access,
+        custom_error_type="access",
+        custom_error_message="is one of `uniform`, `{zipf: 0.9}` and `{pareto: [0.2, 0.8]}`",
+    ),
+]
+ThinkTime = Annotated[
+    Annotated[Microseconds, Tag("number")] | Annotated[dict[PolicyName, Microseconds], Tag("map")],
+    Discriminator(lambda given: "map" if isinstance(given, dict) else "number"),
+]
+
+
 class DescribedWorkload(BaseModel):
     """A workload file. Sizes are bytes (or `100GiB`), times are microseconds and milliseconds as named."""
 
@@ -46,34 +81,62 @@ class DescribedWorkload(BaseModel):
 
     name: str = ""
     threads: int = Field(gt=0, le=4096, description="threads that ask again as soon as they are answered")
-    cores: int = Field(gt=0, description="cores of the server")
-    pool_bytes: Size = Field(gt=0, description="innodb_buffer_pool_size")
-    data_bytes: Size = Field(gt=0, description="pages of the working set")
+    cores: int = Field(gt=0, le=4096, description="cores of the server")
+    page_bytes: Size = Field(16384, description="innodb_page_size")
+    pool_bytes: Size = Field(ge=2**20, le=2**46, description="innodb_buffer_pool_size")
+    data_bytes: Size = Field(ge=2**16, le=2**50, description="pages of the working set")
     unread_bytes: Size | None = Field(None, description="pages in the list that nobody reads; leave out if not known")
-    leaf_reads_per_query: float = Field(gt=0, description="page touches below the root and branch pages")
-    access: Literal["uniform"] | Zipf | Pareto = "uniform"
-    think_us_per_query: Positive | dict[PolicyName, Positive] = Field(
-        description="all of a thread's time for one query when nothing is promoted"
+    leaf_reads_per_query: float = Field(ge=1e-3, le=1e6, description="page touches below the root and branch pages")
+    access: Access = "uniform"
+    think_us_per_query: ThinkTime = Field(description="all of a thread's time for one query when nothing is promoted")
+    cpu_us_per_query: Microseconds | None = Field(None, description="the part of it on a core; left out: all of it")
+    read_us: float = Field(
+        0.0, ge=0, le=1e9, description="device time of one page that is missed, on top of the think time"
     )
-    cpu_us_per_query: Positive | None = Field(None, description="the part of it on a core; left out: all of it")
-    read_us: float = Field(0.0, ge=0, description="device time of one page that is missed, on top of the think time")
-    mutex_us: tuple[Positive, Positive, Positive] | None = Field(
+    mutex_us: tuple[Microseconds, Microseconds, Microseconds] | None = Field(
         None, description="time of one operation on a mutex that others wait for: low, mid, high as measured there"
     )
-    page_bytes: Size = Field(16384, description="innodb_page_size")
     old_blocks_pct: int = Field(37, ge=5, le=95)
     old_blocks_time_ms: int = Field(1000, ge=0, le=4294967295)
-    lru_scan_depth: int = Field(1536, ge=100)
+    lru_scan_depth: int = Field(1536, ge=100, le=4294967295)
     instances: int = Field(8, ge=1, le=64, description="innodb_buffer_pool_instances, used by mariadb-10.4 alone")
     clock_started: bool | None = Field(None, description="mariadb-10.4: was a page ever evicted since the start?")
 
-    @model_validator(mode="after")
-    def _think_time_is_complete(self) -> "DescribedWorkload":
-        if isinstance(self.think_us_per_query, dict) and "mariadb-fix" not in self.think_us_per_query:
-            raise ValueError("think_us_per_query by policy needs at least mariadb-fix; the others fall back to it")
-        if self.mutex_us and list(self.mutex_us) != sorted(self.mutex_us):
-            raise ValueError("mutex_us rises: low, mid, high")
-        return self
+    @field_validator("page_bytes")
+    @classmethod
+    def _a_page_size_of_innodb(cls, given: int) -> int:
+        if given not in PAGE_SIZES:
+            raise ValueError(f"is one of {', '.join(map(str, PAGE_SIZES))}")
+        return given
+
+    @field_validator("unread_bytes")
+    @classmethod
+    def _unread_pages_have_room(cls, given: int | None, others: ValidationInfo) -> int | None:
+        if given is not None and given >= others.data.get("pool_bytes", given + 1):
+            raise ValueError("pages that nobody reads are pages of the pool: less than pool_bytes")
+        return given
+
+    @field_validator("think_us_per_query")
+    @classmethod
+    def _think_time_is_complete(cls, given: float | dict[PolicyName, float]) -> float | dict[PolicyName, float]:
+        if isinstance(given, dict) and "mariadb-fix" not in given:
+            raise ValueError("by policy it needs at least mariadb-fix; the others fall back to it")
+        return given
+
+    @field_validator("cpu_us_per_query")
+    @classmethod
+    def _cpu_time_is_a_part(cls, given: float | None, others: ValidationInfo) -> float | None:
+        think = others.data.get("think_us_per_query", given) or 0.0
+        if given is not None and given > (max(think.values()) if isinstance(think, dict) else think):
+            raise ValueError("is a part of think_us_per_query, and larger here")
+        return given
+
+    @field_validator("mutex_us")
+    @classmethod
+    def _mutex_time_rises(cls, given: tuple[float, float, float] | None) -> tuple[float, float, float] | None:
+        if given and list(given) != sorted(given):
+            raise ValueError("rises: low, mid, high")
+        return given
 
     def think_us(self, policy: PolicyName) -> float:
         """Return the think time of a policy, that of the fix where the file gives none for it."""
@@ -83,21 +146,14 @@ class DescribedWorkload(BaseModel):
 
 def load_workload(path: Path) -> DescribedWorkload:
     """Read a workload file; raises `ConfigProblem` with every mistake in it, each with its line."""
-    try:
-        text = path.read_text("utf-8")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        document = yaml.safe_load(text)
-    except OSError as error:
-        raise ConfigProblem([Mistake(str(path), 0, f"cannot be read: {error.strerror}")]) from error
-    except UnicodeDecodeError as error:
-        raise ConfigProblem([Mistake(str(path), 0, "is no text in UTF-8")]) from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 0
-        raise ConfigProblem([Mistake(str(path), line, f"is no YAML: {error.problem}")]) from error
+    text = read_text(path)
+    node = compose(text, str(path))
     if not isinstance(node, yaml.MappingNode):
         raise ConfigProblem([Mistake(str(path), 0, "is empty, or no mapping of keys to values")], hint=_HINT)
     try:
-        return DescribedWorkload.model_validate(document)
+        return DescribedWorkload.model_validate(yaml.safe_load(text))
+    except yaml.YAMLError as error:  # a tag or a key that plain YAML does not know
+        raise ConfigProblem([Mistake(str(path), 0, f"is no plain YAML: {' '.join(str(error).split())}")]) from error
     except ValidationError as error:
         raise ConfigProblem(_mistakes(error, str(path), node), hint=_HINT) from error
 
@@ -107,18 +163,18 @@ _HINT = "`rollout predict --help` shows a workload file with every key that is n
 
 def _mistakes(error: ValidationError, file: str, node: yaml.MappingNode) -> Iterator[Mistake]:
     lines = {str(key.value): key.start_mark.line + 1 for key, _value in node.value}
-    told = set()
     for mistake in error.errors():
         key = str(mistake["loc"][0]) if mistake["loc"] else ""
-        if key and key in told:
-            continue  # each branch of a union complains on its own: the first one is enough
-        told.add(key)
-        yield Mistake(file, lines.get(key, 0), _sentence(mistake["type"], mistake["msg"]), key)
+        yield Mistake(file, lines.get(key, 0), _sentence(mistake["type"], mistake["loc"], mistake["msg"]), key)
 
 
-def _sentence(kind: str, message: str) -> str:
+def _sentence(kind: str, where: tuple[Any, ...], message: str) -> str:
     if kind == "missing":
-        return "is missing"
-    if kind == "extra_forbidden":
+        return "is missing" if len(where) == 1 else "has too few numbers"
+    if kind == "extra_forbidden" and len(where) == 1:
         return "is no key of a workload file"
-    return message.removeprefix("Value error, ")
+    inner = [str(part) for part in where[2 if where[:1] in _TAGGED else 1 :] if part != "[key]"]
+    return f"{'.'.join(inner)}: {message}" if inner else message.removeprefix("Value error, ")
+
+
+_TAGGED = (("access",), ("think_us_per_query",))  # the second part of their place names the branch of the schema

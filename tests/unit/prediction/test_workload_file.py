@@ -68,7 +68,19 @@ def test_all_mistakes_come_at_once_with_their_lines(tmp_path: Path) -> None:
         ("threads: [1\n", "is no YAML"),
         (GOOD + "speed: 3\n", "w.yml:7: speed: is no key of a workload file"),
         (GOOD.replace("701", "{mariadb-10.5: 5}"), "at least mariadb-fix"),
-        (GOOD + "mutex_us: [3, 2, 1]\n", "mutex_us rises"),
+        (GOOD + "mutex_us: [3, 2, 1]\nlru_scan_depth: 1\n", "mutex_us: rises"),
+        (GOOD + "mutex_us: [3, 2, 1]\nlru_scan_depth: 1\n", "w.yml:8: lru_scan_depth: "),
+        (GOOD + "mutex_us: [1, 2]\n", "mutex_us: has too few numbers"),
+        (GOOD + "access: {}\n", "access: is one of `uniform`, `{zipf: 0.9}` and `{pareto: [0.2, 0.8]}`"),
+        (GOOD + "access: {zipf: -3}\n", "access: zipf: Input should be greater than 0"),
+        (GOOD + "access: {pareto: [0.2, 1.8]}\n", "access: pareto.1: Input should be less than 1"),
+        (GOOD + "access: {zipf: 1, more: 2}\n", "access: more: "),
+        (GOOD.replace("701", "{mariadb-fix: 701, nosuch: 3}"), "think_us_per_query: nosuch: Input should be 'lru', "),
+        (GOOD + "threads: 3\n", "w.yml:7: 'threads' stands twice here, first in line 1"),
+        (GOOD + "page_bytes: 3\n", "page_bytes: is one of 4096, "),
+        (GOOD + "unread_bytes: 100GiB\n", "unread_bytes: pages that nobody reads are pages of the pool"),
+        (GOOD + "cpu_us_per_query: 702\n", "cpu_us_per_query: is a part of think_us_per_query"),
+        (GOOD + "? [a]\n: 1\n", "w.yml: is no plain YAML: "),
     ],
 )
 def test_a_mistake_is_a_sentence(tmp_path: Path, text: str, told: str) -> None:
@@ -76,6 +88,18 @@ def test_a_mistake_is_a_sentence(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(ConfigProblem, match=r"w\.yml") as caught:
         load_workload(written(tmp_path, text))
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [".inf", "-.inf", ".nan", "1e400", "1.0e-320", "-1.0"])
+@pytest.mark.parametrize("key", ["think_us_per_query", "leaf_reads_per_query", "read_us", "cpu_us_per_query"])
+def test_numbers_with_which_no_arithmetic_is_to_be_had(tmp_path: Path, key: str, number: str) -> None:
+    """Infinite, none at all, too small to divide by: a mistake of the file, no traceback of the model."""
+    lines = [line for line in GOOD.splitlines() if not line.startswith(key)]
+    if (key, number) == ("read_us", "1.0e-320"):
+        assert load_workload(written(tmp_path, "\n".join([*lines, f"{key}: {number}"]))).read_us < 1e-300
+        return
+    with pytest.raises(ConfigProblem, match=rf"{key}: Input should be"):
+        load_workload(written(tmp_path, "\n".join([*lines, f"{key}: {number}"])))
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
