@@ -93,7 +93,13 @@ CODES: dict[str, str] = {
     "replica_would_be_older": (
         "The host is a primary and would become newer than a replica of its own, which MariaDB does not support, patch "
         "releases included. Take the replica into the run, or leave the primary out of it. A blocked replica blocks "
-        "its primary in the same way."
+        "its primary in the same way. On the way back it is the replica that would become older than its primary: take "
+        "the primary back first, or both in one rollback."
+    ),
+    "primary_release_unknown": (
+        "The host is a replica that a rollback would take to an older release, and its primary could not be asked what "
+        "it runs: it does not answer, or the inventory lacks it. A replica older than its primary is not supported. "
+        "Look at the primary; with --accept-unknown-primary the replica goes back all the same."
     ),
     "replica_is_older": (
         "A replica is older than its primary already, and this run does not mend it. MariaDB does not support that; "

@@ -1,12 +1,13 @@
 """The way back across hosts: the order of the waves turned round, and hosts that must not go back. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
 from rollout.facts.form import facts_from_json
 from rollout.facts.model import Facts
+from rollout.plan.finding import Finding
 from rollout.plan.known_changes import rollback_findings
 from rollout.plan.member import Member, member
 from rollout.plan.model import HostPlan, Plan
@@ -87,7 +88,7 @@ def way_back(
     planned = {name: _version(plan, name, "running") if plan and name in done else None for name in names}
     goals = {name: seen.records.get(name, Recorded(back_to=release)).back_to for name, release in planned.items()}
     targets = {name: release for name, release in goals.items() if release}
-    doubtful = {} if accept_unknown else dict(_doubtful(graph, targets, names, seen))
+    doubtful = {} if accept_unknown else _told(_doubtful(graph, targets, names, seen))
     certain = {name: release for name, release in targets.items() if name not in doubtful}
     refused = doubtful | _refused(graph, certain)
     primaries = _primaries(plan, graph, names)
@@ -146,8 +147,8 @@ def _primaries(plan: Plan | None, graph: Topology, names: Collection[str]) -> di
 
 def _doubtful(
     graph: Topology, targets: Mapping[str, Upstream], names: Collection[str], seen: Seen
-) -> Iterator[tuple[str, str]]:
-    """Name the hosts that go back below a primary of unknown release, each with the sentence that says so.
+) -> Iterator[Finding]:
+    """Name the hosts that go back below a primary of unknown release.
 
     A primary that is itself to be taken back is none of these: where that fails, its replicas wait.
     """
@@ -159,7 +160,8 @@ def _doubtful(
             silent = seen.silent.get(primary.name, "") if primary else ""
             why = f" ({silent})" if silent else ""
             told = f"{link.replica} would run {release}, and what its primary {who} runs is not known{why}"
-            yield link.replica, f"primary_release_unknown: {told}: look there, or say --accept-unknown-primary"
+            hint = "look there, or say --accept-unknown-primary"
+            yield Finding("primary_release_unknown", "blocker", (link.replica,), f"{told}: {hint}")
 
 
 def planned_hooks(plan: Plan) -> dict[str, HookSet]:
@@ -173,10 +175,15 @@ def _refused(graph: Topology, targets: Mapping[str, Upstream]) -> dict[str, str]
     while True:
         left = {name: version for name, version in targets.items() if name not in refused}
         found = (*order_findings(graph, left), *rollback_findings(graph, left))
-        fresh = {name: one for one in found if one.severity == "blocker" for name in one.hosts if name in left}
+        fresh = {name: told for name, told in _told(found).items() if name in left}
         if not fresh:
             return refused
-        refused |= {name: f"{one.code}: {one.message}" for name, one in fresh.items()}
+        refused |= fresh
+
+
+def _told(findings: Iterable[Finding]) -> dict[str, str]:
+    """Return what blocks each host, in words."""
+    return {name: f"{one.code}: {one.message}" for one in findings if one.severity == "blocker" for name in one.hosts}
 
 
 def _graph(plan: Plan | None, hosts: Mapping[str, Host], done: Collection[str], seen: Seen) -> Topology:
