@@ -130,8 +130,10 @@ def _hosts_of(plan: Plan, fleet: FleetOptions) -> dict[str, Host]:
     hosts = {host.name: host for host in plan.over(select_hosts(source, load_playbook(Path(plan.playbook.source))))}
     named = {name: host for name, host in hosts.items() if name in plan.inventory}
     strangers = sorted(hosts.keys() - named.keys())
-    asked = fleet.names or fleet.limit
-    if strangers and (asked or (fleet.given and named.keys() != plan.inventory.keys())):
+    if strangers and (fleet.names or fleet.limit):
+        hint = f"It was made for {', '.join(plan.inventory)}: name those, or make a fresh plan with: rollout plan"
+        raise StalePlan(f"the plan has no host {', '.join(strangers)}", hint=hint)
+    if strangers and fleet.given and named.keys() != plan.inventory.keys():
         hint = "Make a fresh plan with: rollout plan"
         raise StalePlan(f"the plan was made for another inventory: it has no host {', '.join(strangers)}", hint=hint)
     changed = [name for name, host in named.items() if resolved(host) != plan.inventory[name]]

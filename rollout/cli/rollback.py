@@ -88,8 +88,8 @@ def command(
     everyone = {**_neighbourhood(source), **hosts}
     seen = look_back(list(hosts.values()), everyone, run_id)
     for name in (name for name in seen.silent if name in hosts):
-        told = f"{seen.silent[name]} It is asked again for {patience_seconds:g} s at most (--patience)."
-        click.echo(f"rollout: {printable(told)}", err=True)
+        told = f"it is asked again, and given up when it is out of reach for {patience_seconds:g} s (--patience)"
+        click.echo(f"rollout: {printable(seen.silent[name])}; {told}", err=True)
     done = done_by_plan(state, plan.plan_id) if plan else ()
     back = way_back(plan, everyone, hosts, done, seen, accept_unknown=accept_unknown_primary)
     _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))

@@ -96,6 +96,19 @@ def test_a_host_that_the_plan_does_not_have(planned: Path, tmp_path: Path) -> No
     assert "made for another inventory: it has no host elsewhere" in said
 
 
+@pytest.mark.parametrize("choice", [("--limit", "all"), ("--host", "db3")])
+def test_a_plan_for_some_hosts(tmp_path: Path, choice: tuple[str, str]) -> None:
+    """The command that it prints takes these, named inventory or not; who asks for another host is refused."""
+    words = (str(EXAMPLE), "--sample", "0", "--no-refresh", "--limit", "db1,db2")
+    assert rollout(tmp_path, "plan", *words)[0] == 0
+    for given in ((), (str(EXAMPLE),)):
+        code, said = rollout(tmp_path, "apply", *given, "--yes")
+        assert (code, "recorded hosts can only be looked at: db1, db2" in said) == (2, True)
+        code, said = rollout(tmp_path, "apply", *given, *choice, "--yes")
+        assert (code, "the plan has no host db3" in said) == (3, True), said
+        assert "It was made for db1, db2: name those" in said
+
+
 def test_recorded_hosts_can_only_be_looked_at(planned: Path) -> None:
     """A recording cannot be changed."""
     code, said = rollout(planned, "apply", "--yes", "--host", "db1")
