@@ -23,17 +23,22 @@ def holding(heap: int, arenas: int, rss: int = 2048) -> Facts:
 
 
 @pytest.mark.parametrize(
-    ("made", "on_disk", "mib", "told"),
+    ("questions", "made", "on_disk", "mib", "told"),
     [
-        (1000, 167, [550, 800, 1050], False),  # as in the loads that gave 0.57 to 1.03
-        (1000, 438, [50, 400, 1050], True),  # as in the load that gave 0.06
-        (0, 0, [50, 400, 1050], False),  # nobody made one: nothing is known
-        (Unknown("no login"), 0, [50, 400, 1050], False),
+        (900, 1000, 167, [550, 800, 1050], False),  # as in the loads that gave 0.57 to 1.03
+        (900, 1000, 438, [50, 400, 1050], True),  # as in the load that gave 0.06
+        (54_000, 40, 6, [0, 400, 1050], False),  # point reads, and the probes' own: measured 0
+        (54_000, 40, 30, [0, 400, 1050], False),  # what the probes send to disk says nothing of the load
+        (900, 0, 0, [0, 400, 1050], False),  # nobody made one: nothing is known
+        (900, Unknown("no login"), 0, [0, 400, 1050], False),
+        (Unknown("no login"), 1000, 167, [0, 400, 1050], False),
     ],
 )
-def test_fat_arenas_come_back_in_part(made: int | Unknown, on_disk: int, mib: list[int], told: bool) -> None:
-    """1000 MiB in heap and arenas: most of it where tmp tables are in memory, anything where they are on disk."""
-    tables = {"created_tmp_tables": made, "created_tmp_disk_tables": on_disk}
+def test_fat_arenas_come_back_in_part(
+    questions: int | Unknown, made: int | Unknown, on_disk: int, mib: list[int], told: bool
+) -> None:
+    """1000 MiB in heap and arenas: most of it where tmp tables are in memory; on disk, or where few are made, any."""
+    tables = {"questions": questions, "created_tmp_tables": made, "created_tmp_disk_tables": on_disk}
     found = memory_forecast(hosts.with_facts(holding(200, 800), workload=tables), BOTH)
     assert found.verdict == "gain"
     assert found.saving_bytes is not None
@@ -54,7 +59,7 @@ def test_a_small_pool_is_no_arena() -> None:
 
 
 def test_in_between_nobody_can_tell() -> None:
-    """120 MiB: 6 to 126 of it, noticeable from 102 on."""
+    """120 MiB: none to 126 of it, noticeable from 102 on."""
     assert memory_forecast(holding(60, 60), BOTH).verdict == "cannot_tell"
 
 
