@@ -116,10 +116,11 @@ def _under(plan: Plan, asked: dict[str, bool]) -> Plan:
 
 
 def _everyone(plan: Plan, fleet: FleetOptions, hosts: dict[str, Host]) -> dict[str, Host]:
-    """Return all hosts of the plan where a cluster or replicas reach beyond the chosen ones: these are asked, too."""
+    """Return all hosts of the plan where a cluster, replicas or primaries are not all chosen: these are asked, too."""
     clusters = (set(group) for group in plan.one_at_a_time if hosts.keys() & set(group))
     replicas = (set(plan.after.get(name, ())) for name in hosts)
-    if all(hosts.keys() >= group for group in (*clusters, *replicas)):
+    primaries = ({primary} for primary, those in plan.after.items() if hosts.keys() & set(those))
+    if all(hosts.keys() >= group for group in (*clusters, *replicas, *primaries)):
         return hosts
     return _hosts_of(plan, replace(fleet, limit="", names=()))
 

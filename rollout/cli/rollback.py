@@ -26,12 +26,12 @@ from rollout.cli.runs import host_documents
 from rollout.cli.tables import outcome_table, show
 from rollout.engine.lookback import look_back
 from rollout.engine.loop import identified, roll_back_hosts
-from rollout.engine.run_folder import OpenRun, RunFolder, close_behind, dead_runs, done_by_plan, new_run_id, runs
+from rollout.engine.run_folder import OpenRun, RunFolder, close_behind, dead_runs, new_run_id, reached_by_plan, runs
 from rollout.engine.steps import Options
 from rollout.errors import ConfigProblem, StalePlan, UsageProblem
 from rollout.plan.model import Plan
 from rollout.plan.playbook import load_playbook
-from rollout.plan.way_back import way_back
+from rollout.plan.way_back import Reached, way_back
 from rollout.printable import printable
 from rollout.remote.recorded import refuse_recorded
 from rollout.settings import Host
@@ -90,8 +90,8 @@ def command(
     for name in (name for name in seen.silent if name in hosts):
         told = f"it is asked again, and given up when it is out of reach for {patience_seconds:g} s (--patience)"
         click.echo(f"rollout: {printable(seen.silent[name])}; {told}", err=True)
-    done = done_by_plan(state, plan.plan_id) if plan else ()
-    back = way_back(plan, everyone, hosts, done, seen, accept_unknown=accept_unknown_primary)
+    reached = reached_by_plan(state, plan.plan_id) if plan else Reached()
+    back = way_back(plan, everyone, hosts, reached, seen, accept_unknown=accept_unknown_primary)
     _ask([name for wave in back.waves for name in wave], yes=bool(yes or fleet.names or fleet.limit))
     locks = (*dead_runs(state), *([take_over_lock] if take_over_lock else []))
     options = identified(

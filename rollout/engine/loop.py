@@ -8,17 +8,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rollout.changes.model import Kind
+from rollout.engine.lookback import look_back
 from rollout.engine.outcome import Outcome, gravest
 from rollout.engine.rollback import roll_back
-from rollout.engine.run_folder import OpenRun, done_by_plan
+from rollout.engine.run_folder import OpenRun, reached_by_plan
 from rollout.engine.steps import HostRun, Options
 from rollout.engine.walk import apply_to
 from rollout.errors import StalePlan, StoppedByPolicy
-from rollout.journal import RunState
+from rollout.journal import RunState, Status
 from rollout.plan.judge import Standing, judge
 from rollout.plan.left_out import left_out
 from rollout.plan.model import HostPlan, Plan
-from rollout.plan.way_back import WayBack, planned_hooks
+from rollout.plan.way_back import WayBack, way_back
 from rollout.remote import open_transport
 from rollout.remote.pool import Done, run_on_all
 from rollout.remote.pool import Outcome as RunOutcome
@@ -86,15 +87,9 @@ def apply_plan(
     stop = _walk_all(plan, hosts, outcomes, run, work, go_on=go_on, begun=begun)
     code = gravest([stop.exit_code, *(outcome.exit_code for outcome in outcomes.values())])
     if stop.go_back:
-        changed = [hosts[name] for name in reversed(names) if name in outcomes and outcomes[name].status == "changed"]
-        hooks = planned_hooks(plan)
-        taken_back = []
-        for host in changed:
-            peers = _peers(plan, host.name, everyone or hosts)
-            ended = _taken_back(run, host, options, run.folder.run_id, hooks=hooks[host.name], peers=peers)
-            taken_back.append((host.name, ended))
-        outcomes.update(taken_back)
-        code = gravest([code, *(outcome.exit_code for _, outcome in taken_back)])
+        taken_back = _back_again(plan, hosts, outcomes, run, options, everyone=everyone or hosts)
+        outcomes |= taken_back
+        code = gravest([code, *(outcome.exit_code for outcome in taken_back.values())])
     run.record("", "run_ended", stopped=stop.reason)
     return RunResult(run.folder.run_id, outcomes, stop.reason, code)
 
@@ -113,21 +108,63 @@ def roll_back_hosts(
     `everyone` are all hosts of the inventory: before a node goes back, the others of its cluster are asked.
     """
     _start(run, "rollback", list(hosts), options, of=record_id, skip_hooks=options.skip_hooks)
+    outcomes = _walk_back(hosts, back, run, options, record_id, everyone=everyone or hosts)
+    run.record("", "run_ended", stopped="")
+    return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
+
+
+def _back_again(
+    plan: Plan,
+    hosts: Mapping[str, Host],
+    outcomes: Mapping[str, Outcome],
+    run: OpenRun,
+    options: Options,
+    *,
+    everyone: Mapping[str, Host],
+) -> dict[str, Outcome]:
+    """Take back what this run has changed, by what the hosts run now; one that must stay says why, and stays changed.
+
+    The host whose failure is the reason may be a primary that runs the newer release, or of which nobody knows.
+    """
+    changed = {name: hosts[name] for name, outcome in outcomes.items() if outcome.status == "changed"}
+    seen = look_back(list(changed.values()), everyone, run.folder.run_id)
+    back = way_back(plan, everyone, changed, reached_by_plan(run.folder.state_dir, plan.plan_id), seen)
+
+    def stays(name: str, _status: Status, why: str) -> Outcome:
+        return replace(outcomes[name], error=f"not taken back: {why}", exit_code=1)
+
+    return _walk_back(changed, back, run, options, run.folder.run_id, everyone=everyone, stays=stays)
+
+
+def _left_alone(_name: str, status: Status, why: str) -> Outcome:
+    return Outcome(status, why, exit_code=1)
+
+
+def _walk_back(
+    hosts: Mapping[str, Host],
+    back: WayBack,
+    run: OpenRun,
+    options: Options,
+    record_id: str,
+    *,
+    everyone: Mapping[str, Host],
+    stays: Callable[[str, Status, str], Outcome] = _left_alone,
+) -> dict[str, Outcome]:
+    """Take hosts back wave after wave; `stays` gives the outcome of one that must not go back, with the reason."""
 
     def work(host: Host) -> Outcome:
         those = back.peers.get(host.name, frozenset())
-        peers = tuple(other for name, other in (everyone or hosts).items() if name in those)
+        peers = tuple(other for name, other in everyone.items() if name in those)
         hooks = back.hooks.get(host.name, host.settings.hooks)
         return _taken_back(run, host, options, record_id, hooks=hooks, peers=peers)
 
-    outcomes = {name: _note(run, name, Outcome("blocked", why, exit_code=1)) for name, why in back.refused.items()}
+    outcomes = {name: _note(run, name, stays(name, "blocked", why)) for name, why in back.refused.items()}
     for wave in back.waves:
         waiting = back.kept_waiting(wave, {name: outcome.status for name, outcome in outcomes.items()})
-        outcomes |= {name: _note(run, name, Outcome("skipped", why, exit_code=1)) for name, why in waiting.items()}
+        outcomes |= {name: _note(run, name, stays(name, "skipped", why)) for name, why in waiting.items()}
         now = [hosts[name] for name in wave if name not in waiting]
         outcomes |= {name: _outcome(end, run) for name, end in run_on_all(now, work, len(wave)).items()}
-    run.record("", "run_ended", stopped="")
-    return RunResult(run.folder.run_id, outcomes, "", gravest(outcome.exit_code for outcome in outcomes.values()))
+    return outcomes
 
 
 def _taken_back(
@@ -214,7 +251,7 @@ def _refused(plan: Plan, names: list[str], run: OpenRun) -> dict[str, Outcome]:
         if row is not None and row.status in ("blocked", "unreachable"):
             reasons = "; ".join(f"{finding.code}: {finding.message}" for finding in row.blockers)
             found[name] = Outcome(row.status, reasons, exit_code=1)
-    for name, reason in left_out(plan, names, done_by_plan(run.folder.state_dir, plan.plan_id)).items():
+    for name, reason in left_out(plan, names, reached_by_plan(run.folder.state_dir, plan.plan_id).done).items():
         found.setdefault(name, Outcome("blocked", f"replica_would_be_older: {reason}", exit_code=1))
     return found
 

@@ -13,8 +13,10 @@ from typing import Any
 from rollout.errors import Locked, UsageProblem
 from rollout.journal import Event, Journal, RunState, dump_synced, fold, read
 from rollout.plan.model import Plan, load_plan
+from rollout.plan.way_back import Reached
 
 OnEvent = Callable[[Event], None]
+_HALF_WAY = ("unknown", "failed")  # of a host whose change began: neither at its end nor back
 
 
 def new_run_id(now: datetime | None = None) -> str:
@@ -75,16 +77,20 @@ def _begun(journal: Path) -> bool:
     return journal.exists() and b"\n" in journal.read_bytes()
 
 
-def done_by_plan(state_dir: Path, plan_id: str) -> frozenset[str]:
-    """Return the hosts that runs of this plan have brought to its end and that were not taken back since."""
+def reached_by_plan(state_dir: Path, plan_id: str) -> Reached:
+    """Return how far runs of this plan have brought its hosts, what later rollbacks did to them being counted."""
     done: set[str] = set()
+    in_doubt: set[str] = set()
     for state in (run.state() for run in runs(state_dir)):
         arrived = {name for name, host in state.hosts.items() if host.status in ("changed", "ok")}
+        half_way = {name for name, host in state.hosts.items() if host.change_began and host.status in _HALF_WAY}
         if state.kind == "rollback":
             done -= state.hosts.keys() - arrived  # also where the way back ended half way
+            in_doubt -= {name for name, host in state.hosts.items() if host.status == "rolled_back"}
         elif state.about.get("plan_id") == plan_id:
             done |= arrived
-    return frozenset(done)
+            in_doubt = (in_doubt - state.hosts.keys()) | half_way
+    return Reached(frozenset(done), frozenset(in_doubt))
 
 
 def find_run(state_dir: Path, run_id: str | None, kind: str | None = None) -> RunFolder:

@@ -42,6 +42,17 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """How far runs of a plan have brought its hosts: `done` are those at its end that were not taken back since.
+
+    `in_doubt` are those whose change began and did not come to a known end: nobody can say which release they run.
+    """
+
+    done: Collection[str] = ()
+    in_doubt: Collection[str] = ()
+
+
+@dataclass(frozen=True)
 class WayBack:
     """The waves in which hosts are taken back, and the hosts that are not, each with the reason.
 
@@ -69,14 +80,14 @@ def way_back(
     plan: Plan | None,
     hosts: Mapping[str, Host],
     names: Collection[str],
-    done: Collection[str],
+    reached: Reached,
     seen: Seen = NOTHING_SEEN,
     *,
     accept_unknown: bool = False,
 ) -> WayBack:
     """Order the hosts `names` for a rollback; `hosts` are those of the inventory.
 
-    `plan` is that of the run that is taken back where this controller has it, and `done` the hosts that it has changed;
+    `plan` is that of the run that is taken back where this controller has it, and `reached` how far its hosts came;
     both stand in for hosts of which nothing was `seen`. What was changed by the last run goes back first; within a run
     the waves of the plan go backwards, and hosts that it does not know one at a time, in the inventory's order turned
     round; a primary goes before its replicas in any case. A host is refused when it would become older than a primary
@@ -84,8 +95,8 @@ def way_back(
     join its Galera cluster again. A host whose change did not come to its end is never refused: it has to go back to be
     whole.
     """
-    graph = _graph(plan, hosts, done, seen)
-    planned = {name: _version(plan, name, "running") if plan and name in done else None for name in names}
+    graph = _graph(plan, hosts, reached, seen)
+    planned = {name: _version(plan, name, "running") if plan and name in reached.done else None for name in names}
     goals = {name: seen.records.get(name, Recorded(back_to=release)).back_to for name, release in planned.items()}
     targets = {name: release for name, release in goals.items() if release}
     doubtful = {} if accept_unknown else _told(_doubtful(graph, targets, names, seen))
@@ -186,9 +197,9 @@ def _told(findings: Iterable[Finding]) -> dict[str, str]:
     return {name: f"{one.code}: {one.message}" for one in findings if one.severity == "blocker" for name in one.hosts}
 
 
-def _graph(plan: Plan | None, hosts: Mapping[str, Host], done: Collection[str], seen: Seen) -> Topology:
+def _graph(plan: Plan | None, hosts: Mapping[str, Host], reached: Reached, seen: Seen) -> Topology:
     """Return the topology of what was seen; a host of which nothing was stands in it as its plan left it."""
-    planned = {name: _planned_member(plan, name, name in done) for name in plan.inventory} if plan else {}
+    planned = {name: _planned_member(plan, name, reached) for name in plan.inventory} if plan else {}
     looked = {name: member(host, seen.facts.get(name)) for name, host in hosts.items()}
     stands_in = {name: one for name, one in planned.items() if name not in looked or not _placed(looked[name])}
     return topology(list({**looked, **stands_in}.values()))
@@ -198,10 +209,12 @@ def _placed(one: Member) -> bool:
     return not one.unknown and not one.down
 
 
-def _planned_member(plan: Plan, name: str, changed: bool) -> Member:
+def _planned_member(plan: Plan, name: str, reached: Reached) -> Member:
     host = Host(name, Connection(address=str(plan.inventory[name].get("address", ""))))
     found = member(host, _facts(plan, name))
-    target = _version(plan, name, "target") if changed else None
+    if name in reached.in_doubt and _version(plan, name, "target"):
+        return replace(found, version=None)
+    target = _version(plan, name, "target") if name in reached.done else None
     return replace(found, version=ServerVersion("mariadb", target, "")) if target else found
 
 

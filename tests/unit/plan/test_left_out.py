@@ -6,11 +6,12 @@ import pytest
 
 from rollout.changes.model import Change
 from rollout.engine.loop import apply_plan
-from rollout.engine.run_folder import OpenRun, RunFolder, done_by_plan
+from rollout.engine.run_folder import OpenRun, RunFolder, reached_by_plan
 from rollout.engine.steps import Options
 from rollout.journal import Event
 from rollout.plan.left_out import left_out
 from rollout.plan.model import HostPlan, Plan, PlaybookPart
+from rollout.plan.way_back import Reached
 from rollout.settings import Connection, Host
 
 PACKAGES = Change("packages", "11.8.9 -> 11.8.10", {}, {}, "the LRU fix", "true", "true")
@@ -71,9 +72,25 @@ def test_what_earlier_runs_of_the_plan_have_done_counts_until_it_is_taken_back(t
     a_run(tmp_path, "1", "apply", "p1", db2="changed", db3="failed")
     a_run(tmp_path, "2", "apply", "p1", db3="ok")
     a_run(tmp_path, "3", "apply", "p2", db4="changed")
-    assert done_by_plan(tmp_path, "p1") == {"db2", "db3"}
+    assert reached_by_plan(tmp_path, "p1").done == {"db2", "db3"}
     a_run(tmp_path, "4", "rollback", "", db2="rolled_back", db3="ok")
-    assert done_by_plan(tmp_path, "p1") == {"db3"}
+    assert reached_by_plan(tmp_path, "p1").done == {"db3"}
+
+
+def test_a_change_without_a_known_end_is_in_doubt_until_it_has_one(tmp_path: Path) -> None:
+    """Neither changed nor back: `failed` and `unknown` after the change began; not one that failed before it."""
+    run = OpenRun(RunFolder(tmp_path / "runs" / "1"), lambda _event: None)
+    run.record("", "run_started", run_id="1", kind="apply", hosts=["db1", "db2", "db3", "db4"], plan_id="p1")
+    for host, phase, word in (("db1", "change", "unknown"), ("db2", "change", "failed"), ("db3", "backup", "failed")):
+        run.record(host, "phase_started", phase=phase)
+        run.record(host, "finished", status=word)
+    run.record("db4", "phase_started", phase="change")
+    run.close()
+    assert reached_by_plan(tmp_path, "p1").in_doubt == {"db1", "db2", "db4"}
+    a_run(tmp_path, "2", "rollback", "", db2="rolled_back", db4="failed")
+    assert reached_by_plan(tmp_path, "p1").in_doubt == {"db1", "db4"}
+    a_run(tmp_path, "3", "apply", "p1", db1="changed")
+    assert reached_by_plan(tmp_path, "p1") == Reached({"db1"}, {"db4"})
 
 
 def test_an_apply_of_the_primary_alone_is_stopped_before_anything_is_touched(tmp_path: Path) -> None:

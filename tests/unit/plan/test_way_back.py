@@ -19,7 +19,7 @@ from rollout.facts.model import Facts
 from rollout.facts.unknown import Unknown
 from rollout.journal import Event
 from rollout.plan.model import HostPlan, Plan, PlaybookPart, VersionRow
-from rollout.plan.way_back import Recorded, Seen, WayBack, way_back
+from rollout.plan.way_back import Reached, Recorded, Seen, WayBack, way_back
 from rollout.settings import Connection, Host
 from rollout.versions import parse_server_version, parse_upstream
 
@@ -65,7 +65,7 @@ def back_from(
     """Order `names` of an inventory that has the plan's hosts and these."""
     inventory = {**dict.fromkeys(made.inventory if made else ()), **dict.fromkeys(names), **seen}
     hosts = {name: Host(name, Connection(address=f"10.0.0.{name[-1]}")) for name in inventory}
-    return way_back(made, hosts, names, done, Seen(seen, records))
+    return way_back(made, hosts, names, Reached(done), Seen(seen, records))
 
 
 def nodes(running: str) -> dict[str, Facts]:
@@ -98,6 +98,16 @@ def test_a_primary_may_go_back_alone() -> None:
 def test_a_run_that_ended_half_way_goes_back_whole(done: tuple[str, ...]) -> None:
     """A host whose change did not come to its end is never refused, nor is a replica whose primary was not begun."""
     assert back_from(CHAIN, ("db2", "db3"), done).waves == (("db2",), ("db3",))
+
+
+def test_a_replica_stays_below_a_primary_whose_change_has_no_known_end() -> None:
+    """The run lost sight of db1 in the midst of its change: that may have ended, so what was planned tells nothing."""
+    hosts = {name: Host(name, Connection(address=f"10.0.0.{name[-1]}")) for name in ALL}
+    seen = Seen(silent={"db1": "no route to host"})
+    back = way_back(CHAIN, hosts, ("db2", "db3"), Reached({"db2", "db3"}, {"db1"}), seen)
+    assert (back.waves, sorted(back.refused)) == ((), ["db2", "db3"])
+    assert back.refused["db2"].startswith("primary_release_unknown: db2 would run 11.8.9, and what its primary db1")
+    assert "(no route to host)" in back.refused["db2"]
 
 
 def test_nodes_of_a_cluster_stay_once_the_protocol_was_raised() -> None:
@@ -186,14 +196,14 @@ def test_a_replica_of_a_primary_that_cannot_be_asked_stays(there: dict[str, Fact
     assert (back.waves, told in back.refused["db2"]) == ((), True)
     hosts = {name: Host(name, Connection(address=f"10.0.0.{name[-1]}")) for name in (*there, "db2")}
     seen = Seen(NEW_REPLICA | silent, {"db2": OLD})
-    assert way_back(None, hosts, ("db2",), (), seen, accept_unknown=True).waves == (("db2",),)
+    assert way_back(None, hosts, ("db2",), Reached(), seen, accept_unknown=True).waves == (("db2",),)
 
 
 def test_a_replica_whose_silent_primary_is_to_go_back_too_waits_for_it() -> None:
     """How that comes out decides."""
     seen = Seen(NEW_REPLICA, {"db2": OLD}, {"db1": "no route to host"})
     hosts = {name: Host(name, Connection(address=f"10.0.0.{name[-1]}")) for name in ("db1", "db2")}
-    back = way_back(None, hosts, ("db1", "db2"), (), seen)
+    back = way_back(None, hosts, ("db1", "db2"), Reached(), seen)
     assert (back.waves, back.refused) == ((("db1",), ("db2",)), {})
     assert list(back.kept_waiting(("db2",), {"db1": "unreachable"})) == ["db2"]
 
