@@ -74,6 +74,13 @@ WORKLOADS: Mapping[str, Workload] = {
     "read-write": Workload(("oltp_read_write", "--rate=60", "--rand-type=pareto")),
     "dump": Workload((*_POINTS, "--rand-type=pareto"), dump=True),
     "idle": Workload(("oltp_point_select", "--rate=1", "--rand-type=uniform")),
+    # Never looked at while the model was made: no power law among them but in the last.
+    "gaussian": Workload((*_POINTS, "--rand-type=gaussian")),
+    "hot-rows": Workload(
+        (*_POINTS, "--rand-type=special", "--rand-spec-pct=10", "--rand-spec-res=60"), other_pool="40M"
+    ),
+    "points-and-ranges": Workload(("oltp_read_only", "--rate=60", "--skip-trx=on", "--rand-type=uniform")),
+    "updates": Workload(("oltp_update_non_index", "--rate=300", "--rand-type=pareto")),
 }
 
 

@@ -84,6 +84,7 @@ class AtWork:
         """Take in one event."""
         if event.event == "run_started":
             self._hosts = len(event.data.get("hosts", []))
+            self._ended = dict(event.data.get("settled", {}))
         elif event.event == "phase_started":
             self._since[event.host] = (str(event.data["phase"]).replace("_", " "), event.time)
             self._ended.pop(event.host, None)
@@ -110,7 +111,9 @@ def told(event: Event) -> str:
     """Say an event in one line; empty for those that need no line of their own."""
     data = event.data
     if event.event == "run_started":
-        return f"run {data.get('run_id')}: {data.get('kind')} on {_named(data.get('hosts', []))}"
+        settled = list(data.get("settled", ()))
+        before = f"; done before: {_named(settled)}" if settled else ""
+        return f"run {data.get('run_id')}: {data.get('kind')} on {_named(data.get('hosts', []))}{before}"
     if event.event == "phase_ended":
         seconds = f"{data.get('seconds', 0):.1f} s"
         if data.get("at_restart"):

@@ -70,7 +70,8 @@ def apply_plan(
     known = earlier.hosts if earlier else {}
     outcomes = {name: Outcome(known[name].status) for name in names if name in known and _settled(known[name].status)}
     about = {"skip_backup": options.skip_backup, "skip_hooks": options.skip_hooks}
-    _start(run, "apply", names, options, plan_id=plan.plan_id, digest=plan.digest, **about)
+    settled = {name: outcome.status for name, outcome in outcomes.items()}
+    _start(run, "apply", names, options, plan_id=plan.plan_id, digest=plan.digest, settled=settled, **about)
 
     def work(host: Host) -> Outcome:
         row = plan.host(host.name)

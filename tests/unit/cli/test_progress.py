@@ -49,6 +49,16 @@ def test_the_line_that_stays_counts_and_names_the_oldest_first() -> None:
     assert at_work.line(NOW).startswith("1 of 40 done, 1 not | db03 way back 98 s | db04 way back 97 s | db05 ")
 
 
+def test_a_run_that_goes_on_counts_what_was_done_before() -> None:
+    """Three of forty were changed by the part that was cut off."""
+    data = {"run_id": "r", "kind": "apply", "hosts": HOSTS, "settled": dict.fromkeys(HOSTS[:3], "changed")}
+    start = Event(time=NOW, host="", event="run_started", data=data)
+    at_work = AtWork()
+    at_work.see(start)
+    assert at_work.line(NOW) == "3 of 40 done"
+    assert told(start).endswith("and 34 more; done before: db01, db02, db03")
+
+
 def test_no_line_of_forty_hosts_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """On 80 columns phases that went well are not told one by one, and nothing from a host moves the cursor."""
     seen = followed(monkeypatch, terminal=True)
