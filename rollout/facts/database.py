@@ -47,10 +47,6 @@ class Database:
         return read(self.table(name), lambda rows: rows[0][column])
 
 
-def _first_two_columns(rows: tuple[Row, ...]) -> dict[str, str]:
-    return {first: second for first, second, *_ in (row.values() for row in rows)}
-
-
 def why_no_answer(answers: Answers) -> str:
     """Say why the database was not asked, empty when it was."""
     login = answers.first("login")

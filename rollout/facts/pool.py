@@ -98,6 +98,7 @@ def parse_workload(answers: Answers, database: Database) -> Workload:
         created_tmp_disk_tables=number(status, "Created_tmp_disk_tables"),
         sorts=_counters(status, r"Sort_"),
         client_connections=read(database.value("clients", "clients"), int),
+        at_work=known_or(read(database.table("at_work"), lambda rows: tuple(int(row["running"]) for row in rows)), ()),
     )
 
 

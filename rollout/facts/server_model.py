@@ -91,7 +91,8 @@ class Pool:
 class Workload:
     """What the server is asked to do: settings that cost memory, and counters since the start.
 
-    `monotonic_seconds` is the host's clock at the moment of the counters: two probes give rates.
+    `monotonic_seconds` is the host's clock at the moment of the counters: two probes give rates. `at_work` holds
+    several looks at Threads_running, some 30 ms apart, none where they failed; the probe itself is one in each.
     """
 
     monotonic_seconds: Known[float]
@@ -110,6 +111,7 @@ class Workload:
     created_tmp_disk_tables: Known[int]
     sorts: Known[Mapping[str, int]]
     client_connections: Known[int]  # sessions of others than the probe and the server's own threads
+    at_work: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

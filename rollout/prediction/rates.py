@@ -14,7 +14,7 @@ SHORTEST_SAMPLE_SECONDS = 1.0
 _SELECTS = ("Com_select",)
 _WRITES = (
     *("Com_insert", "Com_insert_select", "Com_update", "Com_update_multi"),
-    *("Com_delete", "Com_delete_multi", "Com_replace", "Com_replace_select"),
+    *("Com_delete", "Com_delete_multi", "Com_replace", "Com_replace_select", "Com_load"),
 )
 _BY_KEY = ("Handler_read_key",)
 _IN_ORDER = ("Handler_read_next", "Handler_read_prev")
@@ -24,8 +24,9 @@ _IN_ORDER = ("Handler_read_next", "Handler_read_prev")
 class Rates:
     """What happened a second, over `seconds`. `running` is the mean number of statements at work, the probe's left out.
 
-    `since_start` says that there was one probe and the rates are means over the server's life. `doubts` that forbid
-    any conclusion stand in `fatal`.
+    `running_seen` is how many were seen at work in all looks together, and `looks` how many looks there were: the
+    fewer, the more of `running` is chance. `since_start` says that there was one probe and the rates are means over the
+    server's life. `doubts` that forbid any conclusion stand in `fatal`.
     """
 
     seconds: float
@@ -42,6 +43,8 @@ class Rates:
     rows_by_key: Known[float]
     rows_in_order: Known[float]
     running: Known[float]
+    running_seen: int = 0
+    looks: int = 0
     fatal: tuple[Note, ...] = ()
     doubts: tuple[Note, ...] = ()
 
@@ -56,6 +59,7 @@ def rates(first: Facts, second: Facts | None) -> Rates:
 
     requests, reads, made_young = rate(_requests), rate(_reads), rate(lambda facts: facts.pool.pages_made_young)
     broken = _broken(last, requests, reads, made_young)
+    looks = _looks(first, second)
     return Rates(
         seconds=known_or(seconds, 0.0),
         since_start=second is None,
@@ -70,7 +74,9 @@ def rates(first: Facts, second: Facts | None) -> Rates:
         voluntary_switches=rate(lambda facts: facts.memory.voluntary_switches),
         rows_by_key=rate(lambda facts: _added(facts.workload.handlers, _BY_KEY)),
         rows_in_order=rate(lambda facts: _added(facts.workload.handlers, _IN_ORDER)),
-        running=_running(first, second),
+        running=sum(looks) / len(looks) if looks else Unknown("Threads_running could not be read"),
+        running_seen=sum(looks),
+        looks=len(looks),
         fatal=_fatal(first, last, seconds),
         doubts=tuple(note for note in (broken, None if second else _SINGLE) if note),
     )
@@ -113,11 +119,16 @@ def _rate(start: Known[float], end: Known[float], seconds: Known[float]) -> Know
     return grown / passed if passed > 0 else Unknown("no time passed between the two probes")
 
 
-def _running(first: Facts, second: Facts | None) -> Known[float]:
-    """Average the statements at work at the moments of the probes; the probe itself is one of them."""
-    seen = [facts.workload.threads_running for facts in (first, second) if facts]
-    counts = [max(0, count - 1) for count in seen if not isinstance(count, Unknown)]
-    return sum(counts) / len(counts) if counts else Unknown("Threads_running could not be read")
+def _looks(first: Facts, second: Facts | None) -> list[int]:
+    """Return the statements at work at each look of the probes; the probe itself is one of them and left out."""
+    each = (_at_work(facts) for facts in (first, second) if facts)
+    return [max(0, count - 1) for counts in each for count in counts]
+
+
+def _at_work(facts: Facts) -> tuple[int, ...]:
+    """Return the several looks of a probe, or the one that stands among the counters."""
+    one = facts.workload.threads_running
+    return facts.workload.at_work or (() if isinstance(one, Unknown) else (one,))
 
 
 def _broken(last: Facts, requests: Known[float], reads: Known[float], made_young: Known[float]) -> Note | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rollout.facts.model import Facts
-from rollout.facts.unknown import known_or
+from rollout.facts.unknown import Unknown, known_or
 from rollout.prediction.contention import Contention, evicts
 from rollout.prediction.fit import Fitted
 from rollout.prediction.model import Note, Verdict
@@ -16,8 +16,9 @@ from rollout.versions import FixStatus
 IDLE_MUTEX = 0.05
 # A highest rate that grows by less than this is no gain.
 NOTICEABLE_RATIO = 1.05
-# A fall of the hit ratio by more than this is a loss.
+# More misses than now is a loss: by this much of the reads, or by this factor where that is this much at least.
 _NOTICEABLE_FALL = 0.005
+_MISS_FACTOR, _SMALLEST_FALL = 1.25, 0.0005
 _IDLE_QUERIES_PER_SECOND = 5.0
 _WRITE_SHARE = 0.2
 _DISK_BOUND_READS_PER_QUERY = 0.1
@@ -64,28 +65,36 @@ def judged(
     if clock:
         return Speed("no_gain_expected", clock)
     forbidding = (*rates.fatal, *(_forbidding(rates, facts, found)))
+    losses, misfits = tuple(_losses(fitted, facts)), tuple(_misfits(fitted, facts))
+    if losses:
+        return Speed("loss_possible", (*losses, *forbidding))
     if forbidding or found is None:
-        return Speed("cannot_tell", (*forbidding, *_if_idle(found)))
-    misfits = tuple(_misfits(fitted, facts))
+        return Speed("cannot_tell", (*forbidding, *misfits, *_if_idle(found)))
     if misfits:
-        return Speed("loss_possible" if misfits[0].code == "hit_ratio_falls" else "cannot_tell", misfits)
+        return Speed("cannot_tell", misfits)
     return _by_mutex(found)
 
 
 def _misfits(fitted: Fitted | None, facts: Facts) -> Iterator[Note]:
-    """Yield what the fitted workload has against a gain, where pages have to leave the pool at all."""
-    if fitted is None or not evicts(facts.pool):
-        return
-    summary, change = fitted.summary, fitted.change_of_hit_ratio
-    if not summary.good:
+    """Yield why the fitted workload is not to be believed, where pages have to leave the pool at all."""
+    if fitted is not None and evicts(facts.pool) and not fitted.summary.good:
+        summary = fitted.summary
         yield Note(
             "bad_fit",
             f"the simulated workload does not reproduce what was observed: misses {summary.fitted_miss_ratio:.4f} for "
             f"{summary.observed_miss_ratio:.4f} of the reads, promotions {summary.fitted_promotion_ratio:.4f} for "
             f"{summary.observed_promotion_ratio:.4f}",
         )
-    elif change < -_NOTICEABLE_FALL:
-        yield Note("hit_ratio_falls", f"on the fitted workload the hit ratio falls by {-change * 100:.1f} points")
+
+
+def _losses(fitted: Fitted | None, facts: Facts) -> Iterator[Note]:
+    """Yield what a good fit says against the fix, also where nothing can be said of the speed."""
+    if fitted is None or not evicts(facts.pool) or not fitted.summary.good:
+        return
+    fall, missed = -fitted.change_of_hit_ratio, fitted.summary.fitted_miss_ratio
+    if fall > _NOTICEABLE_FALL or fall > max(_SMALLEST_FALL, (_MISS_FACTOR - 1) * missed):
+        message = f"on the fitted workload the hit ratio falls by {fall * 100:.2g} points"
+        yield Note("hit_ratio_falls", f"{message}: {missed + fall:.2%} of the reads miss for {missed:.2%} now")
 
 
 def _clock_at_zero(policy: RunningPolicy | None, facts: Facts) -> Iterator[Note]:
@@ -115,6 +124,8 @@ def _forbidding(rates: Rates, facts: Facts, found: Contention | None) -> Iterato
 
 def _unpublished(rates: Rates, questions: float) -> Iterator[Note]:
     """Yield the kinds of workload for which nobody has published runs."""
+    if isinstance(rates.writes, Unknown) or isinstance(rates.selects, Unknown):
+        yield Note("counters_unknown", "how many of the statements write could not be read")
     writes, selects, reads = (known_or(value, 0.0) for value in (rates.writes, rates.selects, rates.reads))
     share = writes / (writes + selects) if writes else 0.0
     if share > _WRITE_SHARE:
@@ -146,7 +157,7 @@ def _by_mutex(found: Contention) -> Speed:
         return Speed("no_gain_expected", (Note("mutex_idle", _used(found)),))
     ratio = found.capacity_ratio
     if ratio is None:
-        note = Note("counters_unknown", f"{_used(found)}, but CPU time or cores are not known")
+        note = Note("counters_unknown", f"{_used(found)}, but CPU time, cores or statements at work are not known")
         return Speed("cannot_tell", (note,))
     ends = f"the highest rate it can serve grows {ratio.mid:.2f} times ({ratio.low:.2f} to {ratio.high:.2f})"
     if ratio.high < NOTICEABLE_RATIO:
@@ -162,4 +173,5 @@ def _span(found: Contention) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.2g} %"
+    percent = share * 100
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"

@@ -46,6 +46,7 @@ MUST_DIFFER: Mapping[str, str] = {
     "workload.commands.*": COUNTED,
     "workload.handlers.*": COUNTED,
     "workload.threads_running": MOMENT,
+    "workload.at_work*": MOMENT,
     "workload.threads_connected": MOMENT,
     "workload.max_used_connections": COUNTED,
     "workload.created_tmp_tables": COUNTED,

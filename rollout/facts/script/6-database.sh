@@ -47,10 +47,15 @@ if [ "$main_pid" != 0 ] && [ -n "$main_pid" ]; then
   if [ -n "$entry" ]; then say login 0 "$entry" ''; else say login 1 '' "${complaints:-no socket on which it listens}"; fi
 fi
 
+at_work() { # a statement that looks eight times at how many statements are at work, 30 ms apart: one look is chance
+  look="SELECT variable_value AS running, SLEEP(0.03) AS slept FROM information_schema.global_status WHERE variable_name = 'THREADS_RUNNING'"
+  echo "$look UNION ALL $look UNION ALL $look UNION ALL $look UNION ALL $look UNION ALL $look UNION ALL $look UNION ALL $look"
+}
+
 statements() {
   while IFS='|' read -r name statement; do
     printf "SELECT '%s' AS \`%s query\`;\n%s;\n" "$name" "$mark" "$statement"
-  done <<'END'
+  done <<END
 version|SELECT @@version AS version, @@version_comment AS comment
 variables|SHOW GLOBAL VARIABLES
 status|SHOW GLOBAL STATUS
@@ -63,6 +68,7 @@ replicas|SELECT host FROM information_schema.processlist WHERE command = 'Binlog
 channels|SHOW ALL SLAVES STATUS
 digests|SELECT LEFT(digest_text, 200) AS digest FROM performance_schema.events_statements_summary_by_digest WHERE digest_text LIKE '%FREE_PAGE_CLOCK%' OR digest_text LIKE '%pages_made_young%'
 data|SELECT SUM(clustered_index_size + sum_of_other_index_sizes) AS pages FROM mysql.innodb_table_stats
+at_work|$(at_work)
 END
   if [ "$deep" = 1 ]; then
     printf "SELECT 'pool' AS \`%s query\`;\nSELECT pool_id, pool_size, free_buffers, database_pages, old_database_pages, modified_database_pages, lru_io_total FROM information_schema.innodb_buffer_pool_stats;\n" "$mark"

@@ -76,6 +76,113 @@ def test_a_gain_is_of_the_highest_rate() -> None:
     assert found.driver == "mutex_us"
 
 
+def closed_rate(threads: int, think_us: float, operations: float, alone_us: float, waited_us: float) -> float:
+    """Queries a second of threads that ask again at once, by the chain of births and deaths at the mutex."""
+    weights = [1.0]
+    for there in range(1, threads + 1):
+        service = operations * (alone_us if there == 1 else waited_us)
+        weights.append(weights[-1] * (threads - there + 1) / think_us * service)
+    away = sum(weight * (threads - there) for there, weight in enumerate(weights))
+    return away / sum(weights) / think_us * 1e6
+
+
+def contended(threads: int, max_used: int = 0, think_us: float = 701) -> hosts.Pair:
+    """The published host as a live one, under as many threads as ask again at once (52 cores, 36.9 moves a query)."""
+    rate = closed_rate(threads, think_us, 36.914, 0.12, 1.3346)
+    first = hosts.with_facts(
+        hosts.quiet("11.8.9", 100 * hosts.GIB),
+        system={"cores": 52, "ram_bytes": 256 * hosts.GIB},
+        workload={"max_used_connections": max_used or threads, "threads_running": threads + 1},
+    )
+    first = hosts.with_facts(first, workload={"at_work": (threads + 1,) * 8})
+    second = hosts.later(
+        first,
+        pool={"read_requests": 300 * rate, "pages_made_young": 36.914 * rate, "reads": 0, "read_ahead": 0},
+        workload={"questions": rate},
+        memory={"cpu_seconds": think_us * 1e-6 * rate},
+    )
+    return hosts.with_commands(first, second, hosts.busy(rate))
+
+
+@pytest.mark.parametrize("threads", [8, 16, 20, 24, 30, 40, 60, 80])
+def test_a_host_that_waits_for_the_mutex_now_is_promised_what_it_would_gain(threads: int) -> None:
+    """What it takes now is mostly waiting. The truth is that of the chain above: 2.81 at 40 threads, as published."""
+    found = predict(*contended(threads), fix="available", settings=BOTH)
+    truth = min(threads, 52) / 701e-6 / closed_rate(threads, 701, 36.914, 0.12, 1.3346)
+    assert found.capacity_ratio is not None
+    assert found.capacity_ratio.low <= truth * 1.001
+    assert found.capacity_ratio.high >= truth * 0.99
+    assert found.capacity_ratio.mid == pytest.approx(truth, rel=0.07)
+    assert found.verdict == ("cannot_tell" if threads == 8 else "gain")
+
+
+def test_latency_now_is_what_was_seen() -> None:
+    """40 statements at work at 20,326 queries a second are 1.97 ms each, of which 0.7 ms stay."""
+    latency = predict(*contended(40), fix="available", settings=BOTH).latency_ms
+    assert latency.now == pytest.approx(1.97, rel=0.01)
+    assert latency.after == pytest.approx(0.704, rel=0.01)
+
+
+def test_no_mutex_is_used_for_more_than_the_whole_time() -> None:
+    """At the dear end an operation would take 165 % of one mutex: then it cannot be that dear here."""
+    found = predict(*contended(40), fix="available", settings=BOTH)
+    assert found.mutex_utilisation is not None
+    assert found.mutex_utilisation.high == 1.0
+    assert "100 % of one mutex is used (75 % to 100 %)" in sentences(found)
+
+
+def test_looks_that_found_nobody_at_work_widen_the_range() -> None:
+    """Two looks at which nothing ran: a query may take long or hardly longer than its CPU time."""
+    first, second = (hosts.with_facts(each, workload={"threads_running": 1}) for each in hosts.large_in_memory())
+    many = [hosts.with_facts(each, workload={"at_work": (3,) * 100}) for each in (first, second)]
+    few, sure = (predict(*pair, fix="available", settings=BOTH).capacity_ratio for pair in ((first, second), many))
+    assert few is not None
+    assert sure is not None
+    assert few.high - few.low >= sure.high - sure.low
+
+
+def test_unread_statements_at_work_give_no_capacity() -> None:
+    """Neither latency nor capacity is known then, and the verdict says so."""
+    dark = {"threads_running": Unknown("denied")}
+    pair = [hosts.with_facts(each, workload=dark) for each in hosts.large_in_memory()]
+    found = predict(*pair, fix="available", settings=BOTH)
+    assert (found.verdict, found.capacity_ratio, found.latency_ms.now) == ("cannot_tell", None, None)
+
+
+@pytest.mark.parametrize(
+    ("commands", "verdict"),
+    [(Unknown("denied"), "cannot_tell"), ({"Com_load": 10**6, "Com_select": 10**6}, "cannot_tell")],
+)
+def test_statements_that_may_write_forbid_a_gain(commands: object, verdict: Verdict) -> None:
+    """Unknown statements are not taken for reads, and LOAD DATA writes."""
+    first, second = hosts.large_in_memory()
+    grown = {name: count + 50_000 for name, count in commands.items()} if isinstance(commands, dict) else commands
+    pair = (
+        hosts.with_facts(first, workload={"commands": commands}),
+        hosts.with_facts(second, workload={"commands": grown}),
+    )
+    assert predict(*pair, fix="available", settings=BOTH).verdict == verdict
+
+
+def test_busy_hours_widen_the_use_of_the_mutex_and_not_the_operations_of_a_query() -> None:
+    """One probe: the capacity ratio is that of a query, however many there are in the busy hours."""
+    first, second = hosts.large_in_memory()
+    per_second = {"read_requests": 600_000, "pages_made_young": 73_800, "reads": 0, "read_ahead": 0}
+    uptime = 10 * 86400
+    since = hosts.with_facts(
+        second,
+        pool={name: rate * uptime for name, rate in per_second.items()},
+        workload={"questions": 10_000 * uptime, "commands": {"Com_select": 10_000 * uptime}},
+        memory={"cpu_seconds": 1.7 * uptime},
+        server={"uptime_seconds": float(uptime)},
+    )
+    one = predict(since, None, fix="available", settings=BOTH).capacity_ratio
+    two = predict(first, second, fix="available", settings=BOTH).capacity_ratio
+    assert one is not None
+    assert two is not None
+    assert one.high == pytest.approx(two.high, rel=0.1)
+
+
 def test_few_cores_take_the_gain_away() -> None:
     """The same load on two cores: the cores are full before the mutex is."""
     first, second = hosts.large_in_memory()
