@@ -160,7 +160,8 @@ def validate(bench: Bench, name: str) -> None:
         click.echo(
             f"{name}: fit {'good' if summary.good else 'BAD'} in {summary.seconds:.1f} s; misses a request observed "
             f"{summary.observed_miss_ratio:.4f} fitted {summary.fitted_miss_ratio:.4f}; promotions a request observed "
-            f"{summary.observed_promotion_ratio:.5f} fitted {summary.fitted_promotion_ratio:.5f}; {found.reads}"
+            f"{summary.observed_promotion_ratio:.5f} fitted {summary.fitted_promotion_ratio:.5f}; old pages left alone "
+            f"{_ratio(summary.observed_not_young_ratio)} fitted {_ratio(summary.fitted_not_young_ratio)}; {found.reads}"
         )
         for setting, values in (
             ("innodb_old_blocks_time", {"old_blocks_time_ms": 0}),
@@ -175,6 +176,10 @@ def validate(bench: Bench, name: str) -> None:
     with bench.load(workload):
         bench.fill()
         report(bench, name, f"pool={workload.other_pool}", found, {})
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.5f}"
 
 
 def report(bench: Bench, name: str, label: str, found: Fitted, values: Mapping[str, int]) -> None:

@@ -35,7 +35,12 @@ def command(state: Path, as_json: bool) -> None:
         return
     show(table(("run", "kind", "when", "ended", "operator", "hosts"), (row.values() for row in rows)))
     if tallied:
-        show(table(("predicted", "judged", "within the range", "mean error of the middle"), map(_tallied, tallied)))
+        show(
+            table(
+                ("predicted", "judged", "within the range", "of these a wide one", "mean error of the middle"),
+                map(_tallied, tallied),
+            )
+        )
 
 
 def _comparisons(made: Iterable[RunFolder]) -> Iterator[Comparison]:
@@ -45,9 +50,9 @@ def _comparisons(made: Iterable[RunFolder]) -> Iterator[Comparison]:
             yield comparison
 
 
-def _tallied(one: Tally) -> tuple[str, int, int, str]:
+def _tallied(one: Tally) -> tuple[str, int, int, int, str]:
     error = "not known" if one.mean_relative_error is None else f"{one.mean_relative_error:.0%}"
-    return one.name, one.judged, one.within, error
+    return one.name, one.judged, one.within, one.wide, error
 
 
 def _row(folder: RunFolder) -> dict[str, Any]:

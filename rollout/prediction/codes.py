@@ -122,6 +122,11 @@ NOTES: dict[str, str] = {
         "two are not compared. FREE_PAGE_CLOCK is 0 for ever after the fix."
     ),
     "pool_still_cold": "The pool holds fewer than 90 % of the data pages it held before: nothing is compared yet.",
+    "memory_young": (
+        "What an allocator keeps grows with time and with the connections that were open at once, so a fresh process "
+        "is always smaller. Memory is judged once the server has been up for an hour, or as long as before, and four "
+        "fifths of the connections were open at once that were before. Until then it is shown and not judged."
+    ),
     "load_differs": "The host serves another number of queries a second now: only figures a query are compared.",
     "miss_ratio_worse": (
         "After warm-up more of the reads miss than before, by more than the stated margin. `rollout report --ticket` "

@@ -26,8 +26,9 @@ _FINER, _NEARER, _BETWEEN = (-0.1, 0.0, 0.1), (0.85, 1.0, 1.18), 15
 # What the logarithms of misses and promotions may be off, as standard deviations; an event's chance is added.
 _MISSES_OFF, _PROMOTIONS_OFF = 0.02, 0.05
 _MOST_OF_LEVELS = 2.0  # a visit takes at most so many times the requests that were guessed
-# Good enough: misses within 10 % or 0.3 points of the requests, promotions within 15 % or 0.3 points.
-_WITHIN, _PROMOTIONS_WITHIN, _POINTS = 0.1, 0.15, 0.003
+# Good enough: misses within 10 % or 0.3 points of the requests, promotions within 15 % or 0.3 points. Two figures and
+# three parameters agree easily, so a third figure that was not fitted to has to agree, too: within 20 % or 0.3 points.
+_WITHIN, _PROMOTIONS_WITHIN, _NOT_YOUNG_WITHIN, _POINTS = 0.1, 0.15, 0.2, 0.003
 # Below this share of the pages read, read-ahead is the chance order of point reads and no scan.
 _SCAN_SHARE = 0.05
 Floats = NDArray[np.float64]
@@ -94,6 +95,8 @@ def fit(seen: Observed) -> Fitted:
         observed_promotion_ratio=seen.promotions / seen.requests,
         fitted_promotion_ratio=now.promotions / seen.requests,
         seconds=time.perf_counter() - started,
+        observed_not_young_ratio=None if seen.not_young is None else seen.not_young / seen.requests,
+        fitted_not_young_ratio=None if seen.not_young is None else now.not_young / seen.requests,
     )
     return Fitted(seen, reads, now, fixed, summary)
 
@@ -167,6 +170,7 @@ def _misses(seen: Observed, reads: Reads) -> float:
 
 
 def _reproduces(seen: Observed, now: Outcome) -> bool:
-    missed, promoted = abs(now.reads - seen.reads), abs(now.promotions - seen.promotions)
-    points = _POINTS * seen.requests
-    return missed <= max(_WITHIN * seen.reads, points) and promoted <= max(_PROMOTIONS_WITHIN * seen.promotions, points)
+    pairs = [(now.reads, seen.reads, _WITHIN), (now.promotions, seen.promotions, _PROMOTIONS_WITHIN)]
+    if seen.not_young is not None:
+        pairs.append((now.not_young, seen.not_young, _NOT_YOUNG_WITHIN))
+    return all(abs(made - real) <= max(within * real, _POINTS * seen.requests) for made, real, within in pairs)

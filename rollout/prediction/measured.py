@@ -7,11 +7,17 @@ from rollout.facts.unknown import Known, known_or
 from rollout.prediction.rates import Rates, missed_on_demand, rates
 
 Pair = tuple[Facts, Facts]
+# A server that is young has rates all the same: these were measured between two probes.
+_NO_RATES = ("counter_reset", "counters_unknown")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures of one host over one sample; None is not known. Latency is by Little's law from Threads_running."""
+    """Figures of one host over one sample; None is not known. Latency is by Little's law from Threads_running.
+
+    `running_seen` is how many statements were seen at work in all looks, `peak_connections` the most that were open at
+    once since the start of the server, `broken` why there are no rates, "" where there are.
+    """
 
     questions_per_second: float | None
     latency_ms: float | None
@@ -23,7 +29,12 @@ class Measured:
     read_requests: float | None
     reads: float | None
     data_pages: float | None
+    page_bytes: float | None
     seconds: float
+    running_seen: int
+    uptime_seconds: float | None
+    peak_connections: float | None
+    broken: str
 
 
 def measured(pair: Pair) -> Measured:
@@ -43,7 +54,12 @@ def measured(pair: Pair) -> Measured:
         read_requests=_number(seen.read_requests, seen.seconds),
         reads=_number(seen.reads, seen.seconds),
         data_pages=_number(second.pool.pages_data),
+        page_bytes=_number(second.pool.page_size_bytes),
         seconds=seen.seconds,
+        running_seen=seen.running_seen,
+        uptime_seconds=_number(second.server.uptime_seconds),
+        peak_connections=_number(second.workload.max_used_connections),
+        broken=next((note.message for note in seen.fatal if note.code in _NO_RATES), ""),
     )
 
 
@@ -58,6 +74,6 @@ def _each(amount: Known[float], queries: Known[float], factor: float = 1.0) -> f
     return top / bottom * factor if top is not None and bottom else None
 
 
-def _number(value: Known[float] | Known[int], factor: float = 1.0) -> float | None:
+def _number(value: Known[float] | Known[int] | None, factor: float = 1.0) -> float | None:
     number = known_or(value, None)
     return None if number is None else number * factor

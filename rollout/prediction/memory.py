@@ -65,17 +65,20 @@ def _nothing(code: str, message: str) -> MemoryForecast:
 def _from_held(held: int, facts: Facts, settings: Settings) -> MemoryForecast:
     saving = _likely_share(facts).mapped(lambda share: held * share)
     whole = known_or(facts.memory.rss_bytes, held) + known_or(facts.memory.swap_bytes, 0)
-    noticeable = max(_NOTICEABLE_BYTES, whole * _NOTICEABLE_SHARE)
+    noticeable = noticeable_bytes(whole)
     against = tuple(_against(held, whole, facts, settings))
     sizes = f"heap and arenas hold {shown_bytes(held)} of {shown_bytes(whole)}"
     if saving.high < noticeable:
         return MemoryForecast("no_gain_expected", (Note("arenas_small", sizes), *against), held, saving)
-    likely = Note(
-        "arenas_large", f"{sizes}, of which {shown_bytes(saving.low)} to {shown_bytes(saving.high)} may come back"
-    )
+    likely = Note("arenas_large", f"{sizes}; {shown_bytes(saving.low)} to {shown_bytes(saving.high)} may come back")
     if _thp_always(facts) or saving.mid < noticeable:
         return MemoryForecast("cannot_tell", (likely, *against), held, saving)
     return MemoryForecast("gain", (likely, *against), held, saving)
+
+
+def noticeable_bytes(whole: float) -> float:
+    """Return from how many bytes on a change of a process of `whole` bytes is called one."""
+    return max(_NOTICEABLE_BYTES, whole * _NOTICEABLE_SHARE)
 
 
 def _likely_share(facts: Facts) -> Range:

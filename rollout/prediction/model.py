@@ -59,7 +59,11 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class FitSummary:
-    """How well a simulated workload reproduces what was observed, each as a ratio of reads; `good` if it is used."""
+    """How well a simulated workload reproduces what was observed, each as a ratio of reads; `good` if it is used.
+
+    Hits on old pages before `innodb_old_blocks_time` (`not_young`) were not fitted to: they tell whether the workload
+    is of the kind that is assumed. None where the counter cannot be used.
+    """
 
     good: bool
     observed_miss_ratio: float
@@ -68,6 +72,8 @@ class FitSummary:
     fitted_promotion_ratio: float
     seconds: float
     what_if: tuple[WhatIf, ...] = ()
+    observed_not_young_ratio: float | None = None
+    fitted_not_young_ratio: float | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ _HEIGHTS = (1.5, 4.5)
 # Rows on a leaf that a range reads one after the other, about: 16 KiB hold a hundred rows of some 150 bytes. No page
 # is asked for more often a visit than it has rows.
 _ROWS_A_LEAF = 100
+_POINT_READS_OFF = 0.05
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,9 @@ class Observed:
     """Rates a second, the pool in frames, and the pages of all tables.
 
     `levels` is read requests a visit of a leaf: the height of the trees where queries are point reads, and more where
-    ranges ask for one leaf again and again, row by row; `levels_off` is how far off its logarithm may be. `pages` may
-    be read at most: all data, or all that is listed.
+    ranges ask for one leaf again and again, row by row; `levels_off` is how far off its logarithm may be. `not_young`
+    are hits on old pages before `old_blocks_time`; None where the counter is unknown, or where ranges raise it several
+    times a visit. `pages` may be read at most: all data, or all that is listed.
     """
 
     policy: RunningPolicy
@@ -31,6 +33,7 @@ class Observed:
     reads: float
     read_ahead: float
     promotions: float
+    not_young: float | None
     levels: float
     levels_off: float
     seconds: float
@@ -66,6 +69,7 @@ def observed(seen: Rates, facts: Facts, policy: RunningPolicy) -> Observed | Not
         reads,
         ahead,
         promotions,
+        not_young=known_or(seen.made_not_young, None) if levels_off == _POINT_READS_OFF else None,
         levels=levels,
         levels_off=levels_off,
         seconds=seen.seconds,
@@ -87,7 +91,7 @@ def _levels(seen: Rates, requests: float) -> tuple[float, float]:
     looked_up = known_or(seen.rows_by_key, 0.0)
     height = requests / looked_up if looked_up else 0.0
     if _HEIGHTS[0] <= height <= _HEIGHTS[1]:
-        return height, 0.05
+        return height, _POINT_READS_OFF
     in_order = known_or(seen.rows_in_order, None)
     if height < _HEIGHTS[0] or in_order is None:
         return 3.0, 0.3

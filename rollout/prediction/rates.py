@@ -38,6 +38,7 @@ class Rates:
     reads: Known[float]
     read_ahead: Known[float]
     made_young: Known[float]
+    made_not_young: Known[float]
     cpu_seconds: Known[float]
     voluntary_switches: Known[float]
     rows_by_key: Known[float]
@@ -70,6 +71,7 @@ def rates(first: Facts, second: Facts | None) -> Rates:
         reads=reads,
         read_ahead=rate(lambda facts: facts.pool.read_ahead),
         made_young=made_young,
+        made_not_young=rate(lambda facts: facts.pool.pages_made_not_young),
         cpu_seconds=rate(lambda facts: facts.memory.cpu_seconds),
         voluntary_switches=rate(lambda facts: facts.memory.voluntary_switches),
         rows_by_key=rate(lambda facts: _added(facts.workload.handlers, _BY_KEY)),

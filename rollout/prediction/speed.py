@@ -79,11 +79,13 @@ def _misfits(fitted: Fitted | None, facts: Facts) -> Iterator[Note]:
     """Yield why the fitted workload is not to be believed, where pages have to leave the pool at all."""
     if fitted is not None and evicts(facts.pool) and not fitted.summary.good:
         summary = fitted.summary
+        not_young, seen = summary.fitted_not_young_ratio, summary.observed_not_young_ratio
+        third = "" if not_young is None or seen is None else f", old pages left alone {not_young:.4f} for {seen:.4f}"
         yield Note(
             "bad_fit",
             f"the simulated workload does not reproduce what was observed: misses {summary.fitted_miss_ratio:.4f} for "
             f"{summary.observed_miss_ratio:.4f} of the reads, promotions {summary.fitted_promotion_ratio:.4f} for "
-            f"{summary.observed_promotion_ratio:.4f}",
+            f"{summary.observed_promotion_ratio:.4f}{third}",
         )
 
 

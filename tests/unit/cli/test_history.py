@@ -23,8 +23,9 @@ def run_with(folder: Path, *comparisons: Comparison) -> None:
 
 
 def memory(host: str, after: float, within: bool | None) -> Comparison:
-    """Return what was measured of a host's memory: 100 to 300 bytes were predicted, 200 the middle."""
-    return Comparison(host, (Row("memory_bytes", Range(100, 200, 300), 400, after, within),), ())
+    """Return what was measured of a host's memory: 100 to 300 bytes were to be left, 200 the middle, of 400."""
+    error = None if within is None else abs(after - 200) / 200
+    return Comparison(host, (Row("memory_bytes", Range(100, 200, 300), 400, after, within, error=error),), ())
 
 
 def test_the_tally_goes_over_all_runs(tmp_path: Path) -> None:
@@ -34,8 +35,9 @@ def test_the_tally_goes_over_all_runs(tmp_path: Path) -> None:
     ended = CliRunner().invoke(command, ["--state-dir", str(tmp_path), "--json"])
     document = json.loads(ended.output)
     assert [run["run_id"] for run in document["runs"]] == ["20260101t000000-0001", "20260102t000000-0002"]
-    # (|250 - 200| / 250 + |400 - 200| / 400 + 0) / 3
-    expected = {"name": "memory_bytes", "judged": 3, "within": 2, "mean_relative_error": (0.2 + 0.5 + 0) / 3}
+    # (|250 - 200| / 200 + |400 - 200| / 200 + 0) / 3: a share of the 200 bytes that were to come back
+    mean = (0.25 + 1 + 0) / 3
+    expected = {"name": "memory_bytes", "judged": 3, "within": 2, "wide": 0, "mean_relative_error": mean}
     assert document["predictions"] == [expected]
 
 

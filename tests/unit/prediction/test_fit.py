@@ -36,6 +36,7 @@ def seen(counted: Counters, pages: int) -> Observed:
         reads=counted.misses * second,
         read_ahead=0.0,
         promotions=counted.made_young * second,
+        not_young=counted.made_not_young * second,
         levels=3.0,
         levels_off=0.05,
         seconds=20.0,

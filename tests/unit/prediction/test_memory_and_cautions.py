@@ -43,7 +43,7 @@ def test_fat_arenas_come_back_in_part(
     assert found.verdict == "gain"
     assert found.saving_bytes is not None
     assert [round(each / MIB) for each in vars(found.saving_bytes).values()] == mib
-    assert "1000 MiB of 2.0 GiB, of which" in found.reasons[0].message
+    assert "1000 MiB of 2.0 GiB; " in found.reasons[0].message
     assert ("tmp_on_disk" in {note.code for note in found.reasons}) is told
 
 
