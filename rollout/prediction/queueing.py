@@ -58,10 +58,11 @@ def _residence(counts: NDArray[np.int64], seconds: NDArray[np.float64], before: 
 def on_cores(think_seconds: float, busy_seconds: float, cores: int) -> Seconds:
     """Return the thinking station: all threads at once, until what they need of the cores fills all of these.
 
-    `busy_seconds` is what one query needs of a core; the rest of `think_seconds` is waiting for a device.
+    `busy_seconds` is what one query needs of a core, at the mutex too; the rest of `think_seconds` is waiting for a
+    device. One thread alone never waits for a core.
     """
     servers = cores * think_seconds / busy_seconds
-    return lambda n: think_seconds / min(n, servers)
+    return lambda n: think_seconds / (1 if n == 1 else min(n, servers))
 
 
 def one_mutex(operations: float, alone: float, waited_for: float, instances: int = 1) -> Seconds:
